@@ -1,0 +1,125 @@
+"""`mufakat conversations`: the threads, and what was said in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from mufakat.cli import attach, ids, output
+from mufakat.cli.session import Group, Session, use
+from mufakat.core.terminal_text import clean
+from mufakat.sdk.client import Client, Query
+
+PAGE = 100
+TALK = frozenset({"person", "agent"})
+
+
+@click.group("conversations", cls=Group, invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> int:
+    """List conversations and read them.
+
+    \b
+    Examples:
+      mufakat conversations
+      mufakat conversations show 01JE --all
+    """
+    if ctx.invoked_subcommand is None:
+        return int(ctx.invoke(list_command) or 0)
+    return 0
+
+
+@command.command("list")
+@click.option("--project", default="", metavar="ID", help="Only those of this project.")
+@click.option("--before", default="", metavar="ID", help="Go on behind this conversation.")
+@click.option(
+    "--limit", type=click.IntRange(1, 200), default=50, metavar="N", help="At most so many."
+)
+@use
+def list_command(session: Session, /, project: str, before: str, limit: int) -> int:
+    """List conversations, the newest first.
+
+    \b
+    Example:
+      mufakat conversations list --limit 10
+    """
+    query: Query = {"project": project, "before": before, "limit": limit}
+    with attach.attached(session) as client:
+        found = client.get("/conversations", query)
+    if session.json:
+        click.echo(output.json_text(found))
+        return 0
+    rows = [_row(item) for item in found["items"]]
+    if not rows:
+        click.echo('There is no conversation yet. Start one: mufakat ask "…"', err=True)
+        return 0
+    click.echo(output.table(("ID", "UPDATED", "MESSAGES", "TITLE"), rows, right="c"))
+    if found.get("next"):
+        click.echo(f"More: mufakat conversations list --before {found['next']}", err=True)
+    return 0
+
+
+def _row(item: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    return (
+        output.line(item["id"]),
+        output.moment(item["updated"]),
+        output.number(item["talk"]),
+        output.line(item["title"]),
+    )
+
+
+@command.command("show")
+@click.argument("id")
+@click.option("--all", "everything", is_flag=True, help="Every message, those of tools too.")
+@use
+def show(session: Session, /, id: str, everything: bool) -> int:
+    """Show what was said in a conversation, the oldest message first.
+
+    ID is the conversation's id or its beginning. Without --all the newest 60 messages are read
+    and those of tools are left out.
+
+    \b
+    Example:
+      mufakat conversations show 01JE
+    """
+    wanted = ids.checked(id, listed_by="mufakat conversations")
+    with attach.attached(session) as client:
+        thread = client.get(f"/conversations/{wanted}")
+        said = _all(client, thread["id"]) if everything else _newest(client, thread)
+    if session.json:
+        click.echo(output.json_text({"conversation": thread, "messages": said}))
+        return 0
+    click.echo(f"{output.line(thread['title'])}  {output.dim(session, thread['id'])}")
+    for message in said:
+        _print(session, message)
+    return 0
+
+
+def _newest(client: Client, thread: Mapping[str, Any]) -> list[dict[str, Any]]:
+    after = max(0, int(thread["messages"]) - 60)
+    path = f"/conversations/{thread['id']}/messages"
+    found = client.get(path, {"after": after, "limit": 60})["items"]
+    return [message for message in found if message["kind"] in TALK]
+
+
+def _all(client: Client, id: str) -> list[dict[str, Any]]:
+    """Every message; pages follow the number of the last one."""
+    said: list[dict[str, Any]] = []
+    while True:
+        after = said[-1]["number"] if said else 0
+        path = f"/conversations/{id}/messages"
+        page = client.get(path, {"after": after, "limit": PAGE})["items"]
+        said += page
+        if len(page) < PAGE:
+            return said
+
+
+def _print(session: Session, message: Mapping[str, Any]) -> None:
+    speaker = output.paint(session, output.line(message["speaker"]), output.INDIGO)
+    kind = "" if message["kind"] in TALK else f"  {message['kind'].replace('_', ' ')}"
+    label = f"  {output.line(message['label'])}" if message.get("label") else ""
+    at = output.dim(session, output.moment(message["at"]))
+    click.echo(f"\n#{message['number']}  {speaker}{kind}{label}  {at}")
+    click.echo(clean(message["text"]).rstrip("\n"))

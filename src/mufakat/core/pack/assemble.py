@@ -1,0 +1,110 @@
+"""The one function through which every request to every agent passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mufakat.core.pack import account, budget, fill, history, mode, quote
+from mufakat.core.pack.budget import Claim, Impossible
+from mufakat.core.pack.facts import Facts
+from mufakat.core.pack.fill import Filled, Wanted
+from mufakat.core.pack.receipt import Receipt
+from mufakat.core.pack.section import Section
+from mufakat.core.pack.sections import table
+from mufakat.core.pack.utterance import Said
+
+CHARS_PER_WINDOW_TOKEN = 1.5
+"""Half of a model's window at three characters a token: the other half is for its work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """What a request is told, and the receipt that accounts for it."""
+
+    sections: tuple[Filled, ...]
+    """Those that say something, in order."""
+    prompt: str
+    receipt: Receipt
+
+    @property
+    def text(self) -> str:
+        """All sections in order, as a system slot gets them."""
+        return "\n".join(section.text for section in self.sections)
+
+
+def assemble(facts: Facts, sections: Sequence[Section] = table.SECTIONS) -> Pack | Impossible:
+    """Make the pack of a request; the same facts give the same bytes."""
+    choice = mode.choose(
+        facts.mode,
+        talk=facts.history.talk,
+        has_plan=facts.has_plan,
+        attachments=facts.attachments,
+        roundtable=facts.roundtable,
+    )
+    total, variant = budget_of(facts)
+    newest = history.render_newest(facts.history)
+    wanted = [
+        want(section, facts, newest)
+        for section in sections
+        if section.since <= choice.mode and section.kind not in facts.muted
+    ]
+    allocation = budget.allocate(total, claims(wanted, facts, total))
+    if isinstance(allocation, Impossible):
+        return allocation
+    filled, window_start = fill.fill(wanted, facts, newest, allocation.granted, total=total)
+    receipt = account.receipt(
+        facts, filled, choice=choice, budget=total, variant=variant, window_start=window_start
+    )
+    return Pack(tuple(one for one in filled if one.text), facts.prompt, receipt)
+
+
+def budget_of(facts: Facts) -> tuple[int, str]:
+    """Characters for this request, and the variant that the model's window asks for."""
+    if facts.window_tokens is None:
+        return facts.budget, "standard"
+    room = int(facts.window_tokens * CHARS_PER_WINDOW_TOKEN)
+    return (room, "lite") if room < facts.budget else (facts.budget, "standard")
+
+
+def want(section: Section, facts: Facts, newest: Sequence[Said]) -> Wanted:
+    """What a section has to say, and how many characters all of it would take."""
+    frame = quote.frame_chars(section.kind)
+    if section.kind == table.HISTORY and newest:
+        need = sum(len(said.text) for said in newest) + history.guarantee(facts.history)
+        return Wanted(section, (), need + frame)
+    items = section.render(facts)
+    if not items:
+        return Wanted(section, (), 0)
+    return Wanted(section, items, sum(len(one.forms[0][1]) for one in items) + len(items) + frame)
+
+
+def claims(wanted: Sequence[Wanted], facts: Facts, total: int) -> list[Claim]:
+    """The claims on the budget: the prompt, and every section by its row of the table."""
+    fixed = sum(one.need for one in wanted if one.section.fixed) + len(facts.prompt)
+    return [
+        Claim(table.PROMPT, len(facts.prompt), fixed=True),
+        *(_claim(one, facts, max(0, total - fixed)) for one in wanted),
+    ]
+
+
+def _claim(wanted: Wanted, facts: Facts, room: int) -> Claim:
+    section = wanted.section
+    if section.kind == table.HISTORY and wanted.need:
+        least = history.guarantee(facts.history) + quote.frame_chars(table.HISTORY)
+        return Claim(
+            section.kind,
+            wanted.need,
+            weight=section.weight,
+            floor=max(least, int(room * table.HISTORY_FLOOR)),
+            guarantee=least,
+            takes_rest=True,
+        )
+    return Claim(
+        section.kind,
+        wanted.need,
+        weight=section.weight,
+        floor=section.floor,
+        ceiling=section.ceiling,
+        fixed=section.fixed,
+    )

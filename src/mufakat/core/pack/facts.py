@@ -1,0 +1,91 @@
+"""Everything a pack is made from, gathered before assembly begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mufakat.core.pack.mode import Mode
+from mufakat.core.talk.agent import Role
+from mufakat.core.talk.message import Message
+
+DEFAULT_BUDGET = 60_000
+"""Characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """A source that could not be had; shown in the receipt and told to the agent."""
+
+    source: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFacts:
+    """The project as an agent should know it."""
+
+    name: str
+    path: str
+    summary: str = ""
+    """First paragraph of the README, one line."""
+    stack: tuple[str, ...] = ()
+    branch: str = ""
+    conventions: tuple[str, ...] = ()
+    """Convention files by name, for example AGENTS.md."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """An agent as the others should know it."""
+
+    identity: str
+    role: str
+    last: Message | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFacts:
+    """The part of a conversation that packing needs, loaded by indexes."""
+
+    fence: str
+    newest: Sequence[Message] = ()
+    """Newest first, without the prompt, until their cost exceeds the budget."""
+    reserved: Sequence[Message] = ()
+    """Last message of every agent and the last two of people, in any order."""
+    total: int = 0
+    """Number of the newest message of the conversation."""
+    talk: int = 0
+    asked: int = 0
+    """Number of the prompt's own message, which is told apart from the history."""
+    window_start: int = 1
+    """Where the newest pack's window began."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The input of assembly; nothing else decides what is in a pack."""
+
+    prompt: str
+    project: ProjectFacts
+    role: Role
+    identity: str
+    """Of the agent that is asked."""
+    platform: str
+    history: HistoryFacts
+    persona: str = ""
+    participants: Sequence[Speaker] = ()
+    """Agents that have spoken, and the one that is asked."""
+    people: int = 1
+    budget: int = DEFAULT_BUDGET
+    window_tokens: int | None = None
+    """The model's window; a small one makes the lite variant."""
+    mode: Mode | None = None
+    """The caller's override."""
+    muted: frozenset[str] = frozenset()
+    """Section kinds that the caller left out for this request."""
+    has_plan: bool = False
+    attachments: bool = False
+    """Skills or sessions attached by hand."""
+    roundtable: bool = False
+    unavailable: Sequence[Unavailable] = field(default=())

@@ -1,0 +1,1 @@
+"""Conversations, the messages in them, and the turns that agents take."""

@@ -1,0 +1,1 @@
+"""The engines that run agents: four CLIs, model servers, and the scripted demo."""

@@ -1,0 +1,209 @@
+"""Any server that speaks OpenAI's chat completions: Ollama, LM Studio, vLLM and others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+
+from mufakat.core.talk.turn import Failure, Reply, Status
+from mufakat.engines import failure, fields
+from mufakat.engines.openai_compat import events, sse
+from mufakat.engines.process import json_line
+from mufakat.ports.engine import Capabilities, OnEvent, Options, Probe, Run
+
+CONNECT_SECONDS = 10.0
+PROBE_SECONDS = 3.0
+BODY = 16 * 1024 * 1024
+"""Bytes of an answer that is not streamed."""
+ERROR_BODY = 64 * 1024
+NO_SERVER = "No model server is set."
+SET_SERVER = (
+    "Set `engines.openai_compat.base_url`, for example http://127.0.0.1:11434/v1 for Ollama."
+)
+LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class OpenAICompatible:
+    """Asks one model server; it has no tools and no sessions, so every turn gets its whole pack."""
+
+    name = "openai_compat"
+
+    def __init__(self, options: Options, *, home: Path, environ: Mapping[str, str]) -> None:
+        self._options = options
+        self._environ = {**environ, **options.env}
+        self._base = options.base_url.rstrip("/")
+        self.capabilities = Capabilities(splits_system=True, window_tokens=options.window_tokens)
+
+    async def run(self, run: Run, on_event: OnEvent, *, cancel: asyncio.Event) -> Reply:
+        """Ask once; see the port."""
+        if not self._base:
+            return Reply(
+                Status.FAILED, failure=Failure.MISSING, message=f"{NO_SERVER} {SET_SERVER}"
+            )
+        answer = events.Completion()
+        asking = asyncio.create_task(self._ask(run, answer, on_event))
+        stopping = asyncio.create_task(cancel.wait())
+        try:
+            done, _ = await asyncio.wait(
+                {asking, stopping},
+                timeout=run.total_seconds,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+        finally:
+            await _end(stopping)
+            await _end(asking)
+        if stopping in done:
+            return Reply(Status.CANCELLED, text=answer.text)
+        if not done:
+            answer.problem = events.Problem(Failure.DEADLINE, "The turn took too long.")
+        elif error := asking.exception():
+            raise error
+        return answer.reply()
+
+    async def probe(self) -> Probe:
+        """Ask the server for its models, three seconds long."""
+        if not self._base:
+            return Probe(self.name, False, problem=NO_SERVER, fix=SET_SERVER)
+        key_name, key = self._options.api_key_env, self._key()
+        login = "ok" if key else ("missing" if key_name else "not needed")
+        try:
+            models, problem = await self._models(), ""
+        except httpx.HTTPError as error:
+            models, problem = (), f"{self._base} does not answer: {failure.shown(str(error))}"
+        if not problem and login == "missing":
+            problem = f"The variable {key_name} is not set."
+        fix = "" if not problem else f"Start the server and check its address. {SET_SERVER}"
+        return Probe(
+            self.name,
+            not problem or bool(models),
+            path=self._base,
+            login=login,
+            models=models,
+            problem=problem,
+            fix=f"Set {key_name}." if login == "missing" and models else fix,
+            notes=("Has no tools: it answers from its pack alone.",),
+        )
+
+    async def _ask(self, run: Run, answer: events.Completion, on_event: OnEvent) -> None:
+        """One request; its problem, if any, stands in `answer` afterwards."""
+        try:
+            async with self._client(run.idle_seconds) as client:
+                model = run.model or self._options.model or await self._only_model()
+                await self._stream(client, self._payload(run, model), answer, on_event)
+        except httpx.ReadTimeout:
+            answer.problem = events.Problem(Failure.IDLE, "The server sent nothing for too long.")
+        except httpx.HTTPError as error:
+            words = f"{self._base}: {str(error) or type(error).__name__}"
+            answer.problem = events.Problem(Failure.NETWORK, words)
+        except sse.TooLong:
+            answer.problem = events.Problem(Failure.MALFORMED, "The server sent an endless line.")
+
+    async def _stream(
+        self,
+        client: httpx.AsyncClient,
+        payload: dict[str, object],
+        answer: events.Completion,
+        on_event: OnEvent,
+    ) -> None:
+        async with client.stream("POST", "/chat/completions", json=payload) as response:
+            if response.status_code >= 300:
+                body = await _bounded(response, ERROR_BODY)
+                again = response.status_code == 400 and "stream_options" in body
+                if not again or "stream_options" not in payload:
+                    waiting = response.headers.get("retry-after", "")
+                    answer.problem = events.of_response(response.status_code, body, waiting)
+                    return
+            else:
+                await _read(response, answer, on_event)
+                return
+        # Some servers refuse the wish for usage; the answer matters more.
+        del payload["stream_options"]
+        await self._stream(client, payload, answer, on_event)
+
+    def _payload(self, run: Run, model: str) -> dict[str, object]:
+        messages = [{"role": "user", "content": run.delivery.user}]
+        if run.delivery.system:
+            messages.insert(0, {"role": "system", "content": run.delivery.system})
+        return {
+            **self._options.config,
+            "model": model,
+            "messages": messages,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+
+    @asynccontextmanager
+    async def _client(self, read_seconds: float) -> AsyncIterator[httpx.AsyncClient]:
+        key = self._key()
+        host = urlsplit(self._base).hostname or ""
+        proxy = None if host in LOCAL else self._environ.get("HTTPS_PROXY")
+        async with httpx.AsyncClient(
+            base_url=self._base,
+            headers={"authorization": f"Bearer {key}"} if key else {},
+            timeout=httpx.Timeout(CONNECT_SECONDS, read=read_seconds),
+            # The environment may name a netrc file, whose passwords must not go to any server.
+            trust_env=False,
+            proxy=proxy,
+        ) as client:
+            yield client
+
+    async def _models(self) -> tuple[str, ...]:
+        async with (
+            self._client(PROBE_SECONDS) as client,
+            client.stream("GET", "/models") as response,
+        ):
+            response.raise_for_status()
+            body = await _bounded(response, BODY)
+        document = json_line.decode(body)
+        if isinstance(document, json_line.NotJson):
+            return ()
+        return tuple(fields.text(row, "id") for row in fields.rows(document, "data"))
+
+    async def _only_model(self) -> str:
+        models = await self._models()
+        return models[0] if models else ""
+
+    def _key(self) -> str:
+        return self._environ.get(self._options.api_key_env, "")
+
+
+async def _read(response: httpx.Response, answer: events.Completion, on_event: OnEvent) -> None:
+    async for data in _documents(response):
+        for event in answer.data(data):
+            await on_event(event)
+        if answer.done or answer.problem:
+            return
+
+
+async def _documents(response: httpx.Response) -> AsyncIterator[str]:
+    """The JSON documents of an answer, streamed or not."""
+    if "event-stream" not in response.headers.get("content-type", ""):
+        yield await _bounded(response, BODY)
+        return
+    reader = sse.Reader()
+    async for chunk in response.aiter_bytes():
+        for data in reader.feed(chunk):
+            yield data
+    for data in reader.feed(b"", last=True):
+        yield data
+
+
+async def _bounded(response: httpx.Response, limit: int) -> str:
+    """The body as text, at most `limit` bytes of it."""
+    body = bytearray()
+    async for chunk in response.aiter_bytes():
+        body += chunk[: limit - len(body)]
+        if len(body) >= limit:
+            break
+    return body.decode("utf-8", "replace")
+
+
+async def _end(task: asyncio.Task[object]) -> None:
+    """Cancel a task and wait for it; its result or error stays readable."""
+    task.cancel()
+    await asyncio.wait({task})

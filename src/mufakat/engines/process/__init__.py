@@ -1,0 +1,1 @@
+"""The one place that starts, watches and ends the processes of agent CLIs."""

@@ -1,0 +1,1 @@
+"""What the services need from the world, in the words of the rules."""

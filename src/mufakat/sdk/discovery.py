@@ -1,0 +1,59 @@
+"""Finds the server of a home, if one is running."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from mufakat.sdk import errors, home
+from mufakat.sdk.client import Client, Endpoint
+
+HEALTH_SECONDS = 2.0
+
+
+def find(place: Path) -> Endpoint | None:
+    """The endpoint of the server that runs in the home `place`; None when there is none.
+
+    A record left behind by a killed server is no server: its process must live and answer for
+    itself.
+    """
+    recorded = read(place)
+    if recorded is None or not alive(recorded.pid):
+        return None
+    # Without the token: another program may listen where a killed server did.
+    nobody = Endpoint(recorded.url)
+    try:
+        health = Client(nobody).get("/health", seconds=HEALTH_SECONDS)
+    except errors.ServerError:
+        return None
+    genuine = isinstance(health, dict) and health.get("name") == "mufakat"
+    return recorded if genuine and health.get("pid") == recorded.pid else None
+
+
+def read(place: Path) -> Endpoint | None:
+    """What the home's `server.json` and `token` say, unchecked; None when they say nothing."""
+    try:
+        record: Any = json.loads((place / home.SERVER).read_text(encoding="utf-8"))
+        token = (place / home.TOKEN).read_text(encoding="ascii").strip()
+        endpoint = Endpoint(
+            str(record["url"]).rstrip("/"),
+            token,
+            int(record["pid"]),
+            str(record.get("version", "")),
+        )
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return endpoint if endpoint.url.startswith("http://") and endpoint.pid > 0 else None
+
+
+def alive(pid: int) -> bool:
+    """Whether a process of that id exists."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True

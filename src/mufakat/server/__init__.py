@@ -1,0 +1,1 @@
+"""The server: it offers the services to other processes."""

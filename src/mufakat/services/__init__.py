@@ -1,0 +1,1 @@
+"""What the product does: load, decide, save, announce."""

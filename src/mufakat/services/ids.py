@@ -1,0 +1,31 @@
+"""Ids: sortable by time, unguessable, short enough to type a prefix of."""
+
+from __future__ import annotations
+
+import secrets
+import time
+
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def new(prefix: str) -> str:
+    """A new id: prefix, ten digits of milliseconds, sixteen random ones."""
+    return f"{prefix}_{_digits(time.time_ns() // 1_000_000, 10)}{_digits(secrets.randbits(80), 16)}"
+
+
+def _digits(value: int, count: int) -> str:
+    digits = []
+    for _ in range(count):
+        value, digit = divmod(value, 32)
+        digits.append(ALPHABET[digit])
+    return "".join(reversed(digits))
+
+
+def fence() -> str:
+    """A conversation's mark for quoted text: 132 random bits in 22 characters."""
+    return secrets.token_urlsafe(17)[:22]
+
+
+def instance() -> str:
+    """A random 128-bit instance id, hex."""
+    return secrets.token_hex(16)

@@ -1,0 +1,210 @@
+"""Packing: load what a request needs, decide by the rules, hand over pack and delivery."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+from mufakat.core.base import AgentId, InvalidInput, NotFound
+from mufakat.core.pack import assemble, deliver, mode, quote
+from mufakat.core.pack.assemble import Pack
+from mufakat.core.pack.budget import Impossible
+from mufakat.core.pack.deliver import Delivery
+from mufakat.core.pack.facts import Facts, HistoryFacts, Speaker
+from mufakat.core.talk import session
+from mufakat.core.talk.agent import Agent, Role
+from mufakat.core.talk.conversation import Conversation
+from mufakat.core.talk.message import Kind, Message
+from mufakat.core.talk.session import Place, Resume, Session
+from mufakat.ports.engine import Capabilities, Engine
+from mufakat.ports.library import Gathered, Library
+from mufakat.ports.scrub import Scrub
+from mufakat.ports.store import Store, Transaction
+from mufakat.services import request
+from mufakat.services.request import Ask
+
+CHUNK = 200
+"""Messages read at a time while the budget is not yet covered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What the store knows for a request, read in one snapshot."""
+
+    history: HistoryFacts
+    speakers: tuple[Speaker, ...] = ()
+    session: Session | None = None
+    system: str = ""
+    """Text of the session's system slot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A pack, how it is delivered, and whether the engine's session goes on."""
+
+    pack: Pack
+    delivery: Delivery
+    session: Session | None
+    """The session that is resumed; None for a fresh one."""
+    resume_why: str
+    place: Place
+
+
+class Packing:
+    """The way of every request through the one assembly function."""
+
+    def __init__(
+        self, store: Store, library: Library, scrub: Scrub, *, budget: int, gather_seconds: float
+    ) -> None:
+        self._store = store
+        self._library = library
+        self._scrub = scrub
+        self.budget = budget
+        self._gather_seconds = gather_seconds
+
+    def persona(self, name: str) -> str:
+        """The text of a persona, empty for none; raises NotFound with the names there are."""
+        return self._library.persona(name) if name else ""
+
+    def role(self, name: str, engine: Engine) -> Role:
+        """The role of that name, where the engine can keep to what it permits."""
+        able_to = engine.capabilities.permissions
+        roles = {role.name: role for role in self._library.roles()}
+        if name not in roles:
+            known = ", ".join(roles)
+            raise NotFound(f"There is no role {name!r}.", fix=f"Choose one of: {known}.")
+        role = roles[name]
+        if role.permission not in able_to:
+            able = [r.name for r in roles.values() if r.permission in able_to]
+            raise InvalidInput(
+                f"{engine.name} cannot work as {name}, which may {role.permission}.",
+                fix=f"Choose another engine, or one of the roles: {', '.join(able)}.",
+            )
+        return role
+
+    async def memory(self, conversation: Conversation, agent: Agent, *, asked: int) -> Memory:
+        """Read a conversation as far as a pack of the largest budget could need it."""
+        return await self._store.read(lambda tx: self.load(tx, conversation, agent.id, asked=asked))
+
+    async def pack(self, ask: Ask, memory: Memory, *, identity: str, engine: Engine) -> Packed:
+        """Make the pack; raises DoesNotFit with the sizes where it is impossible."""
+        known = memory.session
+        gathered = await self._library.gather(
+            Path(ask.project),
+            since_head=known.place.head if known else "",
+            seconds=self._gather_seconds,
+        )
+        facts = self._facts(ask, memory, gathered, identity=identity, engine=engine)
+        pack = assemble.assemble(facts)
+        if isinstance(pack, Impossible):
+            raise request.itemise(pack)
+        return _delivered(pack, ask, memory, gathered, engine)
+
+    def _facts(
+        self,
+        ask: Ask,
+        memory: Memory,
+        gathered: Gathered,
+        *,
+        identity: str,
+        engine: Engine,
+    ) -> Facts:
+        project = dataclasses.replace(
+            gathered.project, summary=self._scrub(gathered.project.summary).text
+        )
+        return Facts(
+            prompt=self._scrub(ask.prompt).text,
+            project=project,
+            role=self.role(ask.role, engine),
+            persona=self.persona(ask.persona),
+            identity=identity,
+            platform=self._library.platform(),
+            history=memory.history,
+            participants=memory.speakers,
+            budget=ask.budget or self.budget,
+            window_tokens=engine.capabilities.window_tokens,
+            mode=mode.parse(ask.mode) if ask.mode else None,
+            muted=frozenset(ask.mute),
+            unavailable=gathered.unavailable,
+        )
+
+    def load(
+        self, tx: Transaction, conversation: Conversation, agent: AgentId | None, *, asked: int
+    ) -> Memory:
+        """Read a conversation in one snapshot; `asked` is the number of the prompt in it, or 0."""
+        now = tx.conversations.get(conversation.id) or conversation
+        last = tx.messages.last_by_speaker(now.id, clip=quote.LONG)
+        people = tx.messages.last_of_kind(now.id, Kind.PERSON, limit=3, clip=quote.LONG)
+        reserved = [*last, *[said for said in people if said.number != asked][:2]]
+        history = HistoryFacts(
+            fence=now.fence,
+            newest=self._newest(tx, now, asked),
+            reserved=[self._scrubbed(tx, said) for said in reserved],
+            total=now.messages,
+            talk=now.talk - (1 if asked else 0),
+            asked=asked,
+            window_start=now.window_start,
+        )
+        by_speaker = {said.speaker: self._scrubbed(tx, said) for said in last}
+        speakers = tuple(
+            Speaker(one.identity, one.role, by_speaker.get(one.identity))
+            for one in tx.agents.list(now.id)
+        )
+        kept = tx.agents.session(agent) if agent else None
+        system = tx.packs.text(kept.system) if kept and kept.system else ""
+        return Memory(history, speakers, kept, system or "")
+
+    def _newest(self, tx: Transaction, conversation: Conversation, asked: int) -> list[Message]:
+        """Newest messages until twice the budget is covered, so that no room stays empty."""
+        loaded: list[Message] = []
+        chars, before = 0, conversation.messages + 1
+        while before > 1 and chars < 2 * request.MAX_BUDGET:
+            rows = tx.messages.newest(conversation.id, before=before, limit=CHUNK, clip=quote.LONG)
+            if not rows:
+                break
+            loaded += [self._scrubbed(tx, said) for said in rows if said.number != asked]
+            chars += sum(len(said.text) for said in rows)
+            before = rows[-1].number
+            if chars >= 2 * self.budget:
+                break
+        return loaded
+
+    def _scrubbed(self, tx: Transaction, said: Message) -> Message:
+        if not said.secrets:
+            return said
+        # Both ends of a long text may hold half a secret each, so the whole is cleaned.
+        whole = said if said.whole else tx.messages.get(said.id) or said
+        text = self._scrub(whole.text).text
+        return dataclasses.replace(said, text=text, chars=len(text))
+
+
+def _delivered(pack: Pack, ask: Ask, memory: Memory, gathered: Gathered, engine: Engine) -> Packed:
+    capabilities = engine.capabilities
+    decision = session.decide(
+        memory.session,
+        gathered.place,
+        engine=engine.name,
+        model=ask.model,
+        can_resume=capabilities.resume,
+        wanted=not ask.fresh,
+        head_is_ancestor=gathered.head_is_ancestor,
+    )
+    if isinstance(decision, Resume):
+        delivery = deliver.resumed(
+            pack,
+            decision.session.told,
+            system=memory.system,
+            splits_system=capabilities.splits_system,
+            expands_at=capabilities.expands_at,
+        )
+        return Packed(pack, delivery, decision.session, "resumed", gathered.place)
+    delivery = fresh(pack, capabilities)
+    return Packed(pack, delivery, None, decision.why, gathered.place)
+
+
+def fresh(pack: Pack, capabilities: Capabilities) -> Delivery:
+    """Deliver a pack to a new session of an engine."""
+    return deliver.fresh(
+        pack, splits_system=capabilities.splits_system, expands_at=capabilities.expands_at
+    )

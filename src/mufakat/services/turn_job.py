@@ -1,0 +1,169 @@
+"""One turn's way through an engine: pack, start, listen, end."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from mufakat.core.base import MufakatError
+from mufakat.core.talk import stream
+from mufakat.core.talk.agent import Agent
+from mufakat.core.talk.conversation import Conversation
+from mufakat.core.talk.message import Message
+from mufakat.core.talk.session import Session
+from mufakat.core.talk.turn import Failure, Reply, Status, Turn
+from mufakat.core.talk.usage import Usage
+from mufakat.ports.engine import Engine, Run
+from mufakat.ports.library import Library
+from mufakat.ports.scrub import Scrub
+from mufakat.ports.store import Store
+from mufakat.services import packing, turn_record
+from mufakat.services.announce import Announcer
+from mufakat.services.packing import Packed, Packing
+from mufakat.services.request import Ask
+from mufakat.services.turn_record import Heard
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A queued turn with everything that its run needs."""
+
+    turn: Turn
+    ask: Ask
+    conversation: Conversation
+    agent: Agent
+    prompt: Message
+    cancel: asyncio.Event
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a turn may take, in seconds."""
+
+    total: float
+    idle: float
+
+
+class Runner:
+    """Runs turns; each run ends with exactly one final status, whatever happens."""
+
+    def __init__(
+        self,
+        store: Store,
+        library: Library,
+        packer: Packing,
+        scrub: Scrub,
+        *,
+        workspaces: Path,
+        limits: Limits,
+    ) -> None:
+        self._store = store
+        self._library = library
+        self._packing = packer
+        self._scrub = scrub
+        self._workspaces = workspaces
+        self._limits = limits
+
+    async def run(self, job: Job, engine: Engine) -> None:
+        """Run a queued turn to its end; only the loss of this process leaves it unfinished."""
+        say = Announcer(
+            self._store, self._scrub, turn=job.turn.id, conversation=job.conversation.id
+        )
+        heard = Heard()
+        try:
+            reply = await self._attempt(job, engine, say, heard=heard)
+        except MufakatError as problem:
+            reply = Reply(Status.FAILED, failure=Failure.BAD_REQUEST, message=str(problem))
+        except Exception:
+            log.exception("turn %s failed inside Mufakat", job.turn.id)
+            reply = Reply(Status.FAILED, failure=Failure.INTERNAL)
+        await say.flush()
+        await self._store.write(
+            lambda tx: turn_record.end(tx, job, reply, heard, say=say, scrub=self._scrub)
+        )
+
+    async def _attempt(self, job: Job, engine: Engine, say: Announcer, *, heard: Heard) -> Reply:
+        if job.cancel.is_set():
+            return Reply(Status.CANCELLED)
+        memory = await self._packing.memory(job.conversation, job.agent, asked=job.prompt.number)
+        packed = await self._packing.pack(
+            job.ask,
+            memory,
+            identity=job.agent.identity,
+            engine=engine,
+        )
+        await self._store.write(lambda tx: turn_record.start(tx, job, packed, say))
+        reply = await self._ask_engine(job, engine, packed, say, heard=heard)
+        if reply.failure is Failure.SESSION_LOST and packed.session is not None:
+            packed = await self._begin_anew(packed, engine, say)
+            reply = await self._ask_engine(job, engine, packed, say, heard=heard)
+        heard.session = await self._session_after(job, engine, packed, reply, heard=heard)
+        return reply
+
+    async def _begin_anew(self, packed: Packed, engine: Engine, say: Announcer) -> Packed:
+        """Deliver the whole pack to a fresh session.
+
+        The engine refused before it asked its model, so nothing can happen twice.
+        """
+        why = "the engine no longer knows its session; a fresh one gets the whole pack"
+        await say.take(stream.Notice(why, level="warning"))
+        return dataclasses.replace(
+            packed,
+            delivery=packing.fresh(packed.pack, engine.capabilities),
+            session=None,
+            resume_why=why,
+        )
+
+    async def _ask_engine(
+        self, job: Job, engine: Engine, packed: Packed, say: Announcer, *, heard: Heard
+    ) -> Reply:
+        resumed = packed.session
+
+        async def on_event(event: stream.StreamEvent) -> None:
+            if isinstance(event, stream.SessionStarted):
+                # Kept at its first mention: a crash must not lose the way back.
+                heard.session = turn_record.session(job, packed, event.session)
+                await self._store.write(lambda tx: turn_record.keep_session(tx, heard.session))
+            elif isinstance(event, stream.Tool):
+                heard.tools.append(event)
+            await say.take(event)
+
+        run = Run(
+            id=job.turn.id,
+            delivery=packed.delivery,
+            cwd=Path(job.ask.project),
+            permission=self._packing.role(job.ask.role, engine).permission,
+            workspace=self._workspace(job),
+            model=job.ask.model,
+            resume=resumed.id if resumed else "",
+            running_total=resumed.running_total if resumed else Usage(),
+            idle_seconds=self._limits.idle,
+            total_seconds=self._limits.total,
+        )
+        return await engine.run(run, on_event, cancel=job.cancel)
+
+    def _workspace(self, job: Job) -> Path:
+        workspace = self._workspaces / job.agent.id
+        # `parents` would make the folder between with whatever mode the umask leaves.
+        for folder in (self._workspaces, workspace):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        return workspace
+
+    async def _session_after(
+        self, job: Job, engine: Engine, packed: Packed, reply: Reply, *, heard: Heard
+    ) -> Session | None:
+        """The engine's session with all it knows now; None where there is nothing to resume."""
+        id = reply.session or (heard.session.id if heard.session else "")
+        if not id or not engine.capabilities.resume or reply.failure is Failure.SESSION_LOST:
+            return None
+        kept = turn_record.session(job, packed, id)
+        # A turn that failed may not have told its session anything.
+        told = packed.delivery.told if reply.status is Status.DONE else kept.told
+        place = await self._library.place(Path(job.ask.project))
+        total = reply.running_total or kept.running_total
+        return dataclasses.replace(kept, told=told, place=place, running_total=total)

@@ -1,0 +1,176 @@
+"""What a turn leaves in the store: its pack, its start, its session, its end."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mufakat.core.base import MessageId, PackId
+from mufakat.core.pack import item, parity
+from mufakat.core.pack.receipt import StoredPack
+from mufakat.core.talk import message, stream
+from mufakat.core.talk.message import Kind
+from mufakat.core.talk.session import Session
+from mufakat.core.talk.turn import ADVICE, Reply, Status
+from mufakat.core.talk.usage import Usage
+from mufakat.ports.scrub import Scrub
+from mufakat.ports.store import Transaction
+from mufakat.services import announce, ids, talk
+from mufakat.services.announce import Announcer
+from mufakat.services.packing import Packed
+
+if TYPE_CHECKING:
+    from mufakat.services.turn_job import Job
+
+
+@dataclass(slots=True)
+class Heard:
+    """What the engine said in a run beside its answer."""
+
+    session: Session | None = None
+    tools: list[stream.Tool] = field(default_factory=list)
+
+
+def start(tx: Transaction, job: Job, packed: Packed, say: Announcer) -> None:
+    """Record pack and start in one transaction, before the engine can have any effect."""
+    pack = keep_pack(tx, job, packed)
+    receipt = pack.receipt
+    tx.conversations.hold_window(job.conversation.id, receipt.window_start)
+    tx.turns.move(job.turn.id, Status.RUNNING, pack=pack.id, process=job.turn.id)
+    sizes = {"mode": receipt.mode, "used": receipt.used, "budget": receipt.budget}
+    tx.events.record(say.event("turn.packed", {"pack": pack.id, **sizes}))
+    running = {"engine": job.turn.engine, "identity": job.agent.identity, "pack": pack.id}
+    tx.events.record(say.event("turn.running", running))
+
+
+def keep_pack(tx: Transaction, job: Job, packed: Packed) -> StoredPack:
+    """Store a pack with the exact texts that were told and sent."""
+    delivery = packed.delivery
+    stored = StoredPack(
+        id=PackId(ids.new("k")),
+        conversation=job.conversation.id,
+        turn=job.turn.id,
+        agent=job.agent.id,
+        identity=job.agent.identity,
+        engine=job.turn.engine,
+        created=tx.now(),
+        receipt=packed.pack.receipt,
+        form=delivery.form,
+        resumed=packed.session is not None,
+        resume_why=packed.resume_why,
+        sent=tx.packs.keep_text(delivery.user),
+        system=tx.packs.keep_text(delivery.system) if delivery.system else "",
+    )
+    texts = [section.text for section in packed.pack.sections]
+    return tx.packs.add(stored, [*texts, packed.pack.prompt])
+
+
+def session(job: Job, packed: Packed, id: str) -> Session:
+    """The engine's session as it stands before this turn's delivery has arrived."""
+    before = packed.session
+    system = packed.delivery.system
+    return Session(
+        agent=job.agent.id,
+        engine=job.turn.engine,
+        id=id,
+        model=job.ask.model,
+        place=packed.place,
+        told=before.told if before else frozenset(),
+        system=item.digest(system) if system else "",
+        running_total=before.running_total if before else Usage(),
+    )
+
+
+def keep_session(tx: Transaction, kept: Session | None) -> None:
+    """Keep a session that can be resumed."""
+    if kept is not None:
+        tx.agents.keep_session(kept)
+
+
+def end(
+    tx: Transaction, job: Job, reply: Reply, heard: Heard, *, say: Announcer, scrub: Scrub
+) -> None:
+    """Record how a turn ended: tool messages, answer, session, status, all or nothing."""
+    known = {parity.said_itself(job.prompt.number)}
+    for draft in (draft for tool in _ended(heard.tools) for draft in _drafts(job, tool, scrub)):
+        known.add(parity.said_itself(talk.append(tx, job.conversation.id, draft).number))
+    answer = _answer(tx, job, reply, scrub)
+    if answer is not None:
+        known.add(parity.said_itself(answer.number))
+    if heard.session is None:
+        tx.agents.drop_session(job.agent.id)
+    else:
+        told = heard.session.told | known if reply.status is Status.DONE else heard.session.told
+        tx.agents.keep_session(dataclasses.replace(heard.session, told=told))
+    tx.turns.move(
+        job.turn.id,
+        reply.status,
+        answer=answer.id if answer else None,
+        usage=reply.usage,
+        failure=reply.failure.value if reply.failure else None,
+        message=scrub(reply.message).text,
+    )
+    tx.events.record(say.event("turn.ended", summary(reply, answer.id if answer else None)))
+
+
+def _answer(tx: Transaction, job: Job, reply: Reply, scrub: Scrub) -> message.Message | None:
+    if not reply.text:
+        return None
+    draft = message.draft(
+        Kind.AGENT,
+        job.agent.identity,
+        text=reply.text,
+        secrets=scrub(reply.text).kinds,
+        turn=job.turn.id,
+    )
+    return talk.append(tx, job.conversation.id, draft)
+
+
+def _ended(tools: list[stream.Tool]) -> list[stream.Tool]:
+    """The last report of every tool call, in the order in which the calls began."""
+    last: dict[str, stream.Tool] = {}
+    for tool in tools:
+        known = last.get(tool.id)
+        last[tool.id] = dataclasses.replace(
+            tool,
+            input=tool.input or (known.input if known else ""),
+            name=tool.name or (known.name if known else ""),
+        )
+    return list(last.values())
+
+
+def _drafts(job: Job, tool: stream.Tool, scrub: Scrub) -> list[message.Draft]:
+    pair = f"{job.turn.id}/{tool.id}"
+    label = scrub(f"{tool.name}: {tool.input}").text[:400]
+    texts = [(Kind.TOOL_CALL, tool.input)]
+    if tool.status is not stream.ToolStatus.RUNNING:
+        texts.append((Kind.TOOL_RESULT, tool.output))
+    return [
+        message.draft(
+            kind,
+            job.agent.identity,
+            text=text,
+            secrets=scrub(text).kinds,
+            pair=pair,
+            label=label,
+            turn=job.turn.id,
+        )
+        for kind, text in texts
+    ]
+
+
+def summary(reply: Reply, answer: MessageId | None) -> dict[str, object]:
+    """The data of the event that ends a turn."""
+    failure = reply.failure
+    return {
+        "status": reply.status.value,
+        "answer": answer,
+        "failure": failure.value if failure else None,
+        "message": reply.message,
+        "fix": ADVICE[failure].fix if failure else "",
+        "retryable": ADVICE[failure].retryable if failure else False,
+        "retry_after": reply.retry_after,
+        "usage": announce.usage_data(reply.usage),
+        "leftovers": list(reply.leftovers),
+    }

@@ -1,0 +1,95 @@
+"""Settings: one frozen object from the environment and one TOML file."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from mufakat.core.base import InvalidInput
+from mufakat.core.pack.facts import DEFAULT_BUDGET
+from mufakat.sdk import home as homes
+
+FILE = "settings.toml"
+
+
+class EngineSettings(BaseModel):
+    """One engine's settings: the table `[engines.NAME]`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    command: str = Field("", description="Program name or path; empty: the usual name on PATH.")
+    model: str = Field("", description="Model to ask for; empty: the engine's own default.")
+    args: tuple[str, ...] = Field((), description="Extra arguments for the engine's program.")
+    env: dict[str, str] = Field({}, description="Extra environment of the engine's program.")
+    config: dict[str, Any] = Field(
+        {}, description="Merged into the engine's inline configuration, where it has one."
+    )
+    base_url: str = Field("", description="Address of an OpenAI-compatible server, with /v1.")
+    api_key_env: str = Field("", description="Name of the variable that holds the API key.")
+    window_tokens: int | None = Field(
+        None, ge=512, description="The model's window in tokens; a small one makes lite packs."
+    )
+
+
+class Settings(BaseSettings):
+    """What a person can set; the environment (`MUFAKAT_…`) wins over the file."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="MUFAKAT_", env_nested_delimiter="__", extra="forbid", frozen=True
+    )
+
+    home: Path = Field(description="Folder of the database, the token and the logs.")
+    host: str = Field("127.0.0.1", description="Address the server binds.")
+    port: int = Field(0, ge=0, le=65535, description="Port; 0 takes a free one.")
+    allowed_hosts: tuple[str, ...] = Field(
+        (), description="Host names accepted beside the loopback ones."
+    )
+    budget: int = Field(DEFAULT_BUDGET, ge=500, le=2_000_000, description="Characters of a pack.")
+    default_engine: str = Field(
+        "", description="Engine of a request that names none; empty: the first CLI found."
+    )
+    turn_seconds: float = Field(3600, gt=0, description="A turn is ended after this time.")
+    idle_seconds: float = Field(
+        300, gt=0, description="A turn is ended when its engine says nothing for so long."
+    )
+    gather_seconds: float = Field(
+        0.4, gt=0, description="Deadline for each source of a pack, git for example."
+    )
+    log_level: str = Field("info", description="debug, info, warning or error.")
+    store_force: bool = Field(
+        False, description="Accept a database on a network file system, at your own risk."
+    )
+    accept_rollback: bool = Field(
+        False, description="Open a database that is older than what this home has seen."
+    )
+    engines: dict[str, EngineSettings] = Field({}, description="One table an engine.")
+
+
+def load(home: Path | None = None) -> Settings:
+    """Read the settings of a home; raises InvalidInput that names the field and the fix."""
+    place = home or homes.default_home(os.environ)
+    path = place / FILE
+    try:
+        values = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise InvalidInput(f"{path} is not valid TOML: {problem}.", fix="Correct it.") from problem
+    try:
+        return Settings(**_without_shadowed(values) | {"home": place})
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise InvalidInput(
+            f"Setting {field or '?'}: {first['msg']}.", fix=f"Correct it in {path} or MUFAKAT_…."
+        ) from problem
+
+
+def _without_shadowed(values: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what the environment sets, since arguments would win over it."""
+    return {
+        name: value for name, value in values.items() if f"MUFAKAT_{name.upper()}" not in os.environ
+    }

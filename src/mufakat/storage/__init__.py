@@ -1,0 +1,1 @@
+"""The store: durable records in SQLite, one writer, many readers."""

@@ -1,0 +1,126 @@
+"""SQLite connections with the pragmas that durability rests on, verified after they are set."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.pool import NullPool, Pool, QueuePool
+
+from mufakat.core import base
+from mufakat.storage import errors
+
+APPLICATION_ID = 0x4D55464B
+BUSY_MS = 5000
+JOURNAL_LIMIT = 64 * 1024 * 1024
+CHECKPOINT_PAGES = 1000
+STEPS_PER_LOOK = 50_000
+"""How many steps of SQLite's machine pass between two looks at a reader's deadline."""
+
+SAFE: dict[str, int | str] = {
+    "trusted_schema": 0,
+    "cell_size_check": 1,
+    "mmap_size": 0,
+    "busy_timeout": BUSY_MS,
+    "foreign_keys": 1,
+}
+"""What every connection has."""
+WRITER: dict[str, int | str] = {
+    **SAFE,
+    "journal_mode": "wal",
+    "synchronous": 2,
+    "fullfsync": 1,
+    "journal_size_limit": JOURNAL_LIMIT,
+    "wal_autocheckpoint": CHECKPOINT_PAGES,
+}
+"""synchronous=2 is FULL: with NORMAL a power cut loses acknowledged commits; macOS needs
+fullfsync for the same."""
+READER: dict[str, int | str] = {**SAFE, "wal_autocheckpoint": 0, "query_only": 1}
+
+
+def open_raw(path: Path, pragmas: dict[str, int | str], *, query: str = "") -> sqlite3.Connection:
+    """Open `path` and set and verify `pragmas`; `query` is a URI query such as `mode=ro`."""
+    uri = f"file:{quote(str(path))}?{query or 'mode=rw'}"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        for name, wanted in pragmas.items():
+            connection.execute(f"PRAGMA {name}={wanted}").fetchall()
+        verify(connection, pragmas)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def verify(connection: sqlite3.Connection, pragmas: dict[str, int | str]) -> None:
+    """Raise StoreError where a connection does not have the settings asked for."""
+    for name, wanted in pragmas.items():
+        rows = connection.execute(f"PRAGMA {name}").fetchall()
+        if rows and rows[0][0] != wanted:
+            raise base.StoreError(
+                f"SQLite did not accept {name}={wanted}, it has {rows[0][0]}.",
+                fix="put the database on a local disk that supports shared memory",
+            )
+
+
+def writer(path: Path) -> Engine:
+    """An engine with one connection whose transactions take the write lock at once."""
+    engine = _engine(path, WRITER, query="", pool=QueuePool, size=1)
+
+    @event.listens_for(engine, "begin")
+    def take_write_lock(connection: Connection) -> None:
+        # A deferred transaction that reads first gets BUSY when it comes to write.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def reader(path: Path, *, size: int = 4, seconds: float = 2.0, query: str = "") -> Engine:
+    """An engine of snapshots that cannot write and are stopped after `seconds`."""
+    engine = _engine(path, READER, query=query, pool=QueuePool, size=size)
+
+    @event.listens_for(engine, "begin")
+    def take_snapshot(connection: Connection) -> None:
+        end = time.monotonic() + seconds
+        raw = driver_connection(connection)
+        raw.set_progress_handler(lambda: time.monotonic() > end, STEPS_PER_LOOK)
+        connection.exec_driver_sql("BEGIN")
+
+    return engine
+
+
+def single(path: Path, *, query: str = "", pragmas: dict[str, int | str] | None = None) -> Engine:
+    """An engine without a pool or a deadline, for checks, copies and migrations."""
+    engine = _engine(path, SAFE if pragmas is None else pragmas, query=query, pool=NullPool)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if not query else "BEGIN")
+
+    return engine
+
+
+def driver_connection(connection: Connection) -> sqlite3.Connection:
+    """The sqlite3 connection under an SQLAlchemy one."""
+    raw = connection.connection.dbapi_connection
+    assert isinstance(raw, sqlite3.Connection)
+    return raw
+
+
+def _engine(
+    path: Path,
+    pragmas: dict[str, int | str],
+    *,
+    query: str,
+    pool: type[Pool],
+    size: int | None = None,
+) -> Engine:
+    def create() -> sqlite3.Connection:
+        with errors.translated():
+            return open_raw(path, pragmas, query=query)
+
+    sizes = {} if size is None else {"pool_size": size, "max_overflow": 0}
+    return create_engine("sqlite://", creator=create, poolclass=pool, **sizes)

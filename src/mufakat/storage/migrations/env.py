@@ -1,0 +1,14 @@
+"""How Alembic runs here: always inside the transaction of the connection it is handed."""
+
+from alembic import context
+
+from mufakat.storage import tables
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=tables.metadata,
+    transactional_ddl=True,
+    render_as_batch=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,238 @@
+"""One thread that writes: it takes every step that waits, commits once, then answers them all."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection, Engine, bindparam, update
+from sqlalchemy.exc import DBAPIError
+
+from mufakat.core import base
+from mufakat.storage import errors, tables
+from mufakat.storage.clock import HighWater
+from mufakat.storage.scope import Head, Scope
+from mufakat.storage.transaction import Transaction
+
+BATCH = 64
+"""Steps in one commit."""
+BATCH_SECONDS = 0.05
+"""A batch that took longer commits before it takes another step."""
+IDLE_SECONDS = 2.0
+"""Quiet time after which the write-ahead log is emptied."""
+
+Step = Callable[[Transaction], Any]
+
+_SAVE = update(tables.head).values(
+    epoch=bindparam("new_epoch"),
+    generation=bindparam("new_generation"),
+    revision=bindparam("new_revision"),
+    hwm=bindparam("new_hwm"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A step and the future of the one who waits for it."""
+
+    step: Step
+    future: Future[Any]
+
+
+class VoidBatch(Exception):
+    """The database gave the whole transaction up; no step of the batch remains."""
+
+
+class Writer:
+    """Owns the one writing connection; started once, stopped once."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        head: Head,
+        *,
+        clock: HighWater,
+        committed: Callable[[Head], None],
+        idle: Callable[[Connection], None],
+    ) -> None:
+        """`committed` is called after each commit, `idle` when nothing came for a while."""
+        self._engine = engine
+        self.head = head
+        self._clock = clock
+        self._committed = committed
+        self._idle = idle
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._closing = threading.Lock()
+        self._closed = False
+        self._thread = threading.Thread(target=self._loop, name="store-writer", daemon=True)
+
+    def start(self) -> None:
+        """Begin to take steps."""
+        self._thread.start()
+
+    def submit(self, step: Step) -> Future[Any]:
+        """Queue a step; its future answers after the commit."""
+        future: Future[Any] = Future()
+        with self._closing:
+            if self._closed:
+                raise base.Unavailable("The store is closed.")
+            self._jobs.put(Job(step, future))
+        return future
+
+    def stop(self) -> None:
+        """Finish what is queued and end the thread."""
+        with self._closing:
+            if not self._closed:
+                self._closed = True
+                self._jobs.put(None)
+        self._thread.join()
+
+    def _loop(self) -> None:
+        try:
+            self._take_steps()
+        finally:
+            self._abandon()
+
+    def _abandon(self) -> None:
+        """Answer whoever still waits; there is somebody only when the thread ends by a fault."""
+        with self._closing:
+            self._closed = True
+        while not self._jobs.empty():
+            job = self._jobs.get()
+            if job is not None and job.future.set_running_or_notify_cancel():
+                job.future.set_exception(base.Unavailable("The store's writer has ended."))
+
+    def _take_steps(self) -> None:
+        with self._engine.connect() as connection:
+            quiet: float | None = None
+            running = True
+            while running:
+                try:
+                    first = self._jobs.get(timeout=quiet)
+                except queue.Empty:
+                    self._idle(connection)
+                    quiet = None
+                    continue
+                running = first is not None
+                if first is not None:
+                    running = self._serve(connection, first)
+                quiet = IDLE_SECONDS
+
+    def _serve(self, connection: Connection, first: Job) -> bool:
+        """Run a batch that begins with `first`; False when the writer is told to stop."""
+        batch = _Batch(self._clock, self.head)
+        job: Job | None = batch.take(first)
+        more = True
+        try:
+            with connection.begin():
+                while job is not None:
+                    batch.run(connection, job)
+                    job, more = self._next(batch)
+                batch.finish(connection)
+        except BaseException as error:  # noqa: BLE001 - whoever waits must get an answer
+            batch.fail(error)
+            return more
+        self.head = batch.head
+        try:
+            self._committed(batch.head)
+        finally:
+            batch.answer()
+        return more
+
+    def _next(self, batch: _Batch) -> tuple[Job | None, bool]:
+        """The next step of the batch, if there is room; False when told to stop."""
+        while not batch.full():
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                break
+            if job is None:
+                return None, False
+            taken = batch.take(job)
+            if taken is not None:
+                return taken, True
+        return None, True
+
+
+class _Batch:
+    """The steps of one commit, each in its savepoint."""
+
+    def __init__(self, clock: HighWater, head: Head) -> None:
+        self._clock = clock
+        self.head = head
+        self._end = time.monotonic() + BATCH_SECONDS
+        self._taken: list[Future[Any]] = []
+        self._done: list[tuple[Future[Any], Any]] = []
+        self._failed: list[tuple[Future[Any], BaseException]] = []
+
+    def full(self) -> bool:
+        return len(self._taken) >= BATCH or time.monotonic() > self._end
+
+    def take(self, job: Job) -> Job | None:
+        """Promise the job an answer; None when its caller has gone."""
+        if not job.future.set_running_or_notify_cancel():
+            return None
+        self._taken.append(job.future)
+        return job
+
+    def run(self, connection: Connection, job: Job) -> None:
+        """Run one step; what it raises is kept for its caller alone."""
+        scope = Scope(connection, self._clock.now(), head=self.head)
+        savepoint = connection.begin_nested()
+        try:
+            result = job.step(Transaction(scope))
+        except BaseException as error:  # noqa: BLE001 - the caller's error, not ours
+            scope.close()
+            _end(savepoint.rollback, error)
+            self._failed.append((job.future, error))
+            return
+        _end(savepoint.commit, None)
+        self.head = scope.writable()
+        self._done.append((job.future, result))
+        scope.close()
+
+    def finish(self, connection: Connection) -> None:
+        """Write the head row, last thing before the commit."""
+        if not self._done:
+            return
+        self.head = replace(self.head, hwm=self._clock.now())
+        connection.execute(
+            _SAVE,
+            {
+                "new_epoch": self.head.epoch,
+                "new_generation": self.head.generation,
+                "new_revision": self.head.revision,
+                "new_hwm": self.head.hwm,
+            },
+        )
+
+    def answer(self) -> None:
+        """Tell every caller what came of it; the commit is on disk."""
+        for future, result in self._done:
+            future.set_result(result)
+        for future, error in self._failed:
+            future.set_exception(error)
+
+    def fail(self, error: BaseException) -> None:
+        """Tell every caller that nothing of the batch remains."""
+        cause = error.__cause__ if isinstance(error, VoidBatch) and error.__cause__ else error
+        if isinstance(cause, DBAPIError):
+            cause = errors.translate(cause)
+        for future, own in self._failed:
+            future.set_exception(own)
+        for future in self._taken:
+            if not future.done():
+                future.set_exception(cause)
+
+
+def _end(close: Callable[[], None], error: BaseException | None) -> None:
+    """End a savepoint; when it is gone, SQLite has rolled everything back by itself."""
+    try:
+        close()
+    except DBAPIError as gone:
+        raise VoidBatch from (error or gone)

@@ -1,0 +1,87 @@
+"""Requests made up from the API document: no answer breaks it, and none is a fault."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mufakat.sdk import home as homes
+from mufakat.server import main
+from mufakat.server.http import document
+from mufakat.settings import Settings
+
+CONFIGURATION = """
+[parameters]
+"query.follow" = "0"
+"query.wait" = 0
+
+[checks.positive_data_acceptance]
+expected-statuses = ["2xx", "400", "401", "403", "404", "409", "422"]
+"""
+"""A stream has no end to wait for; and a well-formed request may still name what is not there."""
+
+
+def narrowed(project: Path) -> dict[str, Any]:
+    """The API document with values that exist here, so that requests get beyond validation."""
+    made = document.build()
+    schemas = made["components"]["schemas"]
+    known = {
+        "project": [str(project)],
+        "engine": ["", "scripted"],
+        "role": ["general", "developer"],
+        "persona": [""],
+        "mode": ["", "lite", "standard", "full"],
+        "conversation": [""],
+    }
+    for name in ("NewTurn", "NewConversation"):
+        fields = schemas[name]["properties"]
+        for field in known.keys() & fields.keys():
+            fields[field]["enum"] = known[field]
+    turn = schemas["NewTurn"]["properties"]
+    turn["mute"]["maxItems"] = 0
+    schemas["NewProject"]["properties"]["path"]["enum"] = [str(project)]
+    return made
+
+
+def run(settings: Settings, project: Path, folder: Path, *, examples: int) -> str:
+    """Run schemathesis with every check against a real server; answers its report."""
+    (folder / "schemathesis.toml").write_text(CONFIGURATION)
+    (folder / "openapi.json").write_text(json.dumps(narrowed(project)))
+    with main.in_thread(settings) as server:
+        argv = [
+            str(Path(sys.executable).parent / "schemathesis"),
+            *("run", "openapi.json", "--url", server.url, "--no-color"),
+            *("--checks", "all", "--continue-on-failure", "--max-examples", str(examples)),
+            *("--header", f"Authorization: Bearer {server.token}"),
+            *("--generation-database", "none", "--request-timeout", "30"),
+        ]
+        done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
+    report = done.stdout + done.stderr
+    assert done.returncode == 0, report
+    return report
+
+
+def faults(settings: Settings) -> list[str]:
+    """Faults that the server logged."""
+    lines = (settings.home / homes.SERVER_LOG).read_text().splitlines()
+    records = [json.loads(line) for line in lines]
+    return [record["message"] for record in records if record["level"] == "error"]
+
+
+def test_q8_made_up_requests(settings: Settings, project: Path, tmp_path: Path) -> None:
+    report = run(settings, project, tmp_path, examples=3)
+    assert "Seed:" in report
+    assert faults(settings) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_q8_many_made_up_requests(settings: Settings, project: Path, tmp_path: Path) -> None:
+    report = run(settings, project, tmp_path, examples=200)
+    print(report[-2000:])
+    assert faults(settings) == []
