@@ -202,9 +202,11 @@ async def test_long_texts_come_as_both_their_ends(store: Store, letter: str) -> 
             tx.messages.last_of_kind(TALK, Kind.AGENT, limit=1, clip=clip)[0],
         ]
 
-    for got in await store.read(lambda tx: clipped(tx, 400)):
-        assert got.text == text[:300] + text[-100:]
-        assert (got.chars, got.whole) == (len(text), False)
+    for clip in (0, 1, 2, 3, 400, 3999, 4000, 4001, 4800):
+        first = clip * 3 // 4
+        for got in await store.read(lambda tx, clip=clip: clipped(tx, clip)):
+            assert got.text == text[:first] + text[len(text) - clip + first :]
+            assert (got.chars, got.whole) == (len(text), False)
     for got in await store.read(lambda tx: clipped(tx, len(text))):
         assert (got.text, got.whole) == (text, True)
     page = await store.read(lambda tx: tx.messages.page(TALK, after=0, limit=1))

@@ -16,9 +16,10 @@ from equipment import store_records as make
 from equipment.store_records import TALK, say
 from mufakat.core import base
 from mufakat.core.base import Event, MessageId, Millis
+from mufakat.core.pack import quote
 from mufakat.core.talk.message import Kind, Message
 from mufakat.ports.store import Transaction
-from mufakat.storage import check, connect, errors, integrity, store
+from mufakat.storage import check, connect, errors, integrity, messages, store
 from mufakat.storage.messages import Messages
 from mufakat.storage.scope import Scope
 
@@ -202,6 +203,23 @@ async def test_a_check_finds_what_does_not_agree(path: Path, statement: str, fin
         problems = check.health(connection, deep=True).problems
     engine.dispose()
     assert any(finds in problem for problem in problems), problems
+
+
+async def test_the_ends_of_a_long_text_are_checked_too(path: Path) -> None:
+    opened = await store.open_store(path)
+    text = "begin " + "x" * 50_000 + " end"
+    await opened.write(make.setup)
+    await opened.write(lambda tx: tx.messages.append(TALK, say(text), id=MessageId("m_1")))
+    read = lambda tx: tx.messages.newest(TALK, before=9, limit=9, clip=quote.LONG)  # noqa: E731
+    assert (await opened.read(read))[0].text.endswith(" end")
+    change(path, "UPDATE messages SET ends = replace(ends, ' end', ' END')")
+    with pytest.raises(base.StoreCorrupt):
+        await opened.read(read)
+    await opened.close()
+
+
+def test_what_packs_quote_at_most_is_stored_as_ends() -> None:
+    assert quote.LONG <= messages.ENDS
 
 
 async def test_damage_stops_writing_but_not_reading(path: Path) -> None:

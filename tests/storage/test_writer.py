@@ -20,6 +20,7 @@ from equipment.store_records import TALK, number, say
 from mufakat.core import base
 from mufakat.core.base import Event, Revision
 from mufakat.ports.store import Transaction
+from mufakat.storage import events, writer
 from mufakat.storage.store import SqliteStore
 
 from .test_pragmas import connection_of
@@ -95,6 +96,79 @@ async def test_a_step_may_fail_in_any_way(opened: SqliteStore) -> None:
     with pytest.raises(SystemExit):
         await opened.write(leaves)
     assert await opened.write(record("on")) == 1
+
+
+class Broken(Exception):
+    """Raised by a step on purpose."""
+
+
+async def leaves_nothing(opened: SqliteStore) -> None:
+    """The check itself: a failed step between two good ones has no effect."""
+
+    def broken(tx: Transaction) -> None:
+        tx.events.record(Event("broken", "x"))
+        tx.messages.append(TALK, say("lost"), id=number(1))
+        raise Broken
+
+    await together(opened, record("before"), broken, record("behind"))
+    assert await names(opened) == ["before", "behind"]
+    assert await opened.read(lambda tx: tx.messages.get(number(1))) is None
+    assert not (await opened.check()).problems
+
+
+async def test_a_failed_step_in_a_batch_leaves_nothing(opened: SqliteStore) -> None:
+    await leaves_nothing(opened)
+
+
+async def test_twin_without_savepoints_a_failed_step_leaves_its_writes(
+    opened: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end = writer._end
+
+    def commit_always(close: Callable[[], None], error: BaseException | None) -> None:
+        savepoint = close.__self__  # type: ignore[attr-defined]
+        end(savepoint.commit, error)
+
+    monkeypatch.setattr(writer, "_end", commit_always)
+    with pytest.raises(AssertionError):
+        await leaves_nothing(opened)
+
+
+async def not_seen_early(opened: SqliteStore) -> None:
+    """The check itself: whoever is woken can read what it was woken for."""
+    recorded, go_on = threading.Event(), threading.Event()
+
+    def slow(tx: Transaction) -> None:
+        tx.events.record(Event("x", "y"))
+        recorded.set()
+        assert go_on.wait(20)
+
+    writing = asyncio.create_task(opened.write(slow))
+    await asyncio.to_thread(recorded.wait, 20)
+    woken = await opened.wait(Revision(0), seconds=0.2)
+    seen = await opened.read(lambda tx: tx.events.head())
+    go_on.set()
+    await writing
+    assert woken == seen
+
+
+async def test_nobody_is_woken_before_the_commit(opened: SqliteStore) -> None:
+    await not_seen_early(opened)
+
+
+async def test_twin_waking_when_recorded_is_too_early(
+    opened: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = events.Events.record
+
+    def eager(self: events.Events, event: Event) -> Revision:
+        revision = original(self, event)
+        opened._notifier.advance(revision)
+        return revision
+
+    monkeypatch.setattr(events.Events, "record", eager)
+    with pytest.raises(AssertionError):
+        await not_seen_early(opened)
 
 
 async def test_a_writer_that_ends_by_a_fault_leaves_nobody_waiting(

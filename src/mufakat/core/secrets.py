@@ -43,7 +43,7 @@ _SHAPED = re.compile(
 )
 _SHAPED_HINT = re.compile(r"-----BEGIN|sk-|gh[pousr]_|github_pat_|AIza|AKIA|ASIA|xox|eyJ|://")
 _ASSIGNED = re.compile(
-    rf"(?i:{NAMES})(?P<between>[\"']?(?:\s{{0,4}}(?::=|=>|={1, 3}|:)\s{{0,4}}|\s)(?P<quote>[\"']?))"
+    rf"(?i:{NAMES})(?P<between>[\"']?(?:\s{{0,4}}(?::=|=>|={{1,3}}|:)\s{{0,4}}|\s)(?P<quote>[\"']?))"
     r"(?P<value>[A-Za-z0-9+/_=.~!@#$%^&*-]{12,250})(?P<after>.?)"
 )
 _LINES_OF_CODE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*")

@@ -11,6 +11,8 @@ from pathlib import Path
 from mufakat.core.base import InUse, InvalidInput, Unavailable
 
 BACKLOG = 512
+ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared, not bound
+"""Addresses that stand for all of this machine's, and the one that its own clients use."""
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -38,9 +40,17 @@ def bind(host: str, port: int) -> socket.socket:
 def url(listener: socket.socket) -> str:
     """The address that clients on this machine use."""
     host, port = listener.getsockname()[:2]
-    if host in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not bound
-        host = "127.0.0.1" if host == "0.0.0.0" else "::1"  # noqa: S104
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"http://{_bracketed(ANY.get(host, host))}:{port}"
+
+
+def names(host: str) -> set[str]:
+    """Names that a Host header may carry because of the address that is bound."""
+    # Browsers let any page talk to 0.0.0.0, so it must not be a name of ours.
+    return set() if host in ANY else {_bracketed(host)}
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def holder(port: int) -> str:

@@ -28,6 +28,7 @@ from mufakat.settings import Settings
 logger = logging.getLogger(__name__)
 
 GRACE_SECONDS = 5
+FLUSH_SECONDS = 1
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -69,6 +70,8 @@ class Running(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for server in self.servers:
             server.close()
+        # A connection that was accepted just before exists only after a turn of the loop.
+        await asyncio.sleep(0)
         for connection in list(self.server_state.connections):
             connection.shutdown()
         if self.server_state.tasks:
@@ -76,6 +79,16 @@ class Running(uvicorn.Server):
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+        await self._hang_up()
+
+    async def _hang_up(self) -> None:
+        """Wait until what was sent has left; readers that do not take it are cut."""
+        end = asyncio.get_running_loop().time() + FLUSH_SECONDS
+        while self.server_state.connections and asyncio.get_running_loop().time() < end:
+            await asyncio.sleep(0.01)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        await asyncio.sleep(0)
 
 
 def serve(
@@ -172,13 +185,13 @@ async def answering(
     app: App, listener: socket.socket, token: str, *, limits: Limits
 ) -> AsyncIterator[tuple[Ready, Running]]:
     settings = app.settings
-    names = (settings.host, *settings.allowed_hosts)
+    names = listen.names(settings.host) | set(settings.allowed_hosts)
     door = api.create(app, token=token, hosts=names, limits=limits)
     server = Running(_config(door, limits))
     url = listen.url(listener)
     serving = asyncio.create_task(server.serve([listener]))
     try:
-        await server.ready.wait()
+        await _ready(server, serving)
         files.record(settings.home, url)
         logger.info("serving at %s", url)
         yield Ready(url, token), server
@@ -189,6 +202,14 @@ async def answering(
         door.streams.close()
         server.stop()
         await serving
+
+
+async def _ready(server: Running, serving: asyncio.Task[None]) -> None:
+    ready = asyncio.create_task(server.ready.wait())
+    await asyncio.wait({ready, serving}, return_when=asyncio.FIRST_COMPLETED)
+    if serving.done():
+        ready.cancel()
+        serving.result()
 
 
 def _config(door: api.Server, limits: Limits) -> uvicorn.Config:

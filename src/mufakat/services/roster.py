@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from mufakat.core.base import EngineError, EngineUnknown
+from mufakat.core.base import EngineError, EngineMissing, EngineUnknown
 from mufakat.ports.engine import Capabilities, Engine, Probe
 
 
@@ -34,6 +34,17 @@ class Roster:
             known = ", ".join(self._engines)
             raise EngineUnknown(f"There is no engine {name!r}.", fix=f"Choose one of: {known}.")
         return self._engines[name]
+
+    def ready(self, name: str) -> Engine:
+        """The engine of that name; raises EngineMissing where its program is not there."""
+        engine = self.get(name)
+        if not engine.present():
+            there = ", ".join(n for n, other in self._engines.items() if other.present())
+            raise EngineMissing(
+                f"The engine {name} is not there: its program (or address) was not found.",
+                fix=f"Install it or set its command in settings.toml; these are there: {there}.",
+            )
+        return engine
 
     def capabilities(self, name: str) -> Capabilities:
         """What an engine can do."""

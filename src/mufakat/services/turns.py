@@ -180,7 +180,7 @@ class Turns:
         request.validate(ask)
         folder = request.folder(ask.project)
         engine = ask.engine or self._roster.default()
-        self._packing.role(ask.role, self._roster.get(engine))
+        self._packing.role(ask.role, self._roster.ready(engine))
         self._packing.persona(ask.persona)
         return dataclasses.replace(ask, project=str(folder), engine=engine)
 
@@ -279,8 +279,25 @@ class Turns:
 
     async def _run(self, job: Job) -> None:
         # An engine's session takes one turn at a time, in the order they were accepted.
-        async with self._busy.setdefault(job.agent.id, asyncio.Lock()):
+        lock = self._busy.setdefault(job.agent.id, asyncio.Lock())
+        held = await _acquired_before(lock, job.cancel)
+        try:
             await self._runner.run(job, self._roster.get(job.turn.engine))
+        finally:
+            if held:
+                lock.release()
+
+
+async def _acquired_before(lock: asyncio.Lock, cancel: asyncio.Event) -> bool:
+    """Wait for a lock, but no longer than until `cancel` is set; answers whether it is held."""
+    acquiring = asyncio.ensure_future(lock.acquire())
+    cancelled = asyncio.ensure_future(cancel.wait())
+    await asyncio.wait({acquiring, cancelled}, return_when=asyncio.FIRST_COMPLETED)
+    cancelled.cancel()
+    if not acquiring.done():
+        acquiring.cancel()
+        return False
+    return True
 
 
 def resolve(tx: Transaction, id: str) -> Turn:

@@ -86,6 +86,7 @@ messages = Table(
     Column("turn", Key, nullable=True),
     Column("digest", Text, nullable=False),
     Column("seal", Text, nullable=False),
+    Column("ends", Text, nullable=False),
     Column("text", Text, nullable=False),
     UniqueConstraint("conversation", "number"),
     Index(None, "conversation", "kind", "number"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -10,6 +11,7 @@ import time
 
 import pytest
 
+from equipment import cutting_proxy
 from equipment.command import Mufakat
 
 KEYS = {"conversation", "message", "pack", "engine", "agent", "text", "usage", "status", "turn"}
@@ -122,27 +124,54 @@ def _new_running_turn(shared: Mufakat, before: set[str]) -> str:
     raise AssertionError("no turn began")
 
 
-def test_a_terminal_sees_the_answer_as_it_comes(shared: Mufakat) -> None:
+def on_a_terminal(at: Mufakat, *words: str) -> tuple[list[tuple[float, bytes]], str, int]:
+    """Run a command with a terminal as its stdout: what came when, stderr, exit code."""
     ours, theirs = pty.openpty()
-    asking = shared.spawn("ask", "hello", "-a", "scripted", "-m", "slow:4", stdout=theirs)
+    asking = at.spawn(*words, stdout=theirs)
     os.close(theirs)
     pieces: list[tuple[float, bytes]] = []
-    while True:
-        try:
-            piece = os.read(ours, 4096)
-        except OSError:
-            break
-        if not piece:
-            break
-        pieces.append((time.monotonic(), piece))
+    with contextlib.suppress(OSError):  # the terminal is gone with its last user
+        while piece := os.read(ours, 4096):
+            pieces.append((time.monotonic(), piece))
     os.close(ours)
-    asking.communicate(timeout=30)
-    assert asking.returncode == 0
-    shown = b"".join(piece for _, piece in pieces).replace(b"\r\n", b"\n")
-    assert shown.count(b"scripted demo engine") == 1
-    assert shown.endswith(b"real answer.\n")
+    _, err = asking.communicate(timeout=30)
+    return pieces, err.decode(), asking.returncode
+
+
+def joined(pieces: list[tuple[float, bytes]]) -> str:
+    return b"".join(piece for _, piece in pieces).decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_sees_the_answer_as_it_comes(shared: Mufakat) -> None:
+    pieces, err, code = on_a_terminal(shared, "ask", "hello", "-a", "scripted", "-m", "slow:4")
+    assert code == 0, err
+    shown = joined(pieces)
+    assert shown.count("scripted demo engine") == 1
+    assert shown.endswith("real answer.\n")
     assert len(pieces) > 5
     assert pieces[-1][0] - pieces[0][0] > 1
+    assert "of 60,000 characters" in err
+
+
+def test_d10_a_stream_that_is_cut_again_and_again_shows_the_answer_once(shared: Mufakat) -> None:
+    whole = joined(on_a_terminal(shared, "ask", "hello", "-a", "scripted", "-m", "slow:1")[0])
+    with cutting_proxy.before(shared.home, 900) as proxy:
+        words = ("ask", "hello", "-a", "scripted", "-m", "slow:3")
+        pieces, err, code = on_a_terminal(shared, *words)
+    assert code == 0, err
+    assert proxy.cuts > 3
+    assert joined(pieces) == whole
+    assert "the stream had gaps" not in err
+
+
+def test_row_50_an_answer_cannot_act_on_a_terminal(shared: Mufakat) -> None:
+    risky = "\x1b]52;c;cm0=\x07 \x1b[31mred \u202egnp over\rwritten \x9b1m"
+    pieces, err, code = on_a_terminal(shared, "ask", risky, "-a", "scripted", "-m", "slow:1")
+    assert code == 0, err
+    shown = joined(pieces)
+    for sign in ("\x1b", "\x9b", "\u202e", "\r", "\x07"):
+        assert sign not in shown + err
+    assert "red" in shown
 
 
 def test_a_killed_server_ends_the_wait_and_loses_nothing(own: Mufakat) -> None:

@@ -127,7 +127,7 @@ def test_a_database_that_cannot_be_used(
     database = own.home / "mufakat.db"
     harm(database)
     before = database.read_bytes()
-    for words in (["ask", "x", "-a", "scripted"], ["conversations"], ["up"], ["check"]):
+    for words in (["ask", "x", "-a", "scripted"], ["up"], ["check"]):
         refused(own.run(*words), code, error, fix=fix)
     assert database.read_bytes() == before, "a refused database is left as it is"
     doctor = own.run("doctor")

@@ -202,3 +202,26 @@ def test_in_thread_ends_with_its_context(settings: Settings, project: Path) -> N
 def test_an_unknown_log_level_is_refused(settings: Settings) -> None:
     with pytest.raises(InvalidInput, match="log level"):
         main.serve(settings.model_copy(update={"log_level": "loud"}))
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_d14_a_public_address_opens_nothing(settings: Settings, host: str) -> None:
+    public = settings.model_copy(update={"host": host, "allowed_hosts": ("box.lan",)})
+    try:
+        context = main.in_thread(public)
+        server = context.__enter__()
+    except InvalidInput:
+        pytest.skip("no IPv6 here")
+    try:
+        with httpx.Client(base_url=server.url, verify=False) as http:
+            url = "/api/v1/status"
+            good = {"authorization": f"Bearer {server.token}"}
+            for name in ("evil.example", host if ":" not in host else f"[{host}]", "10.0.0.1"):
+                assert http.get(url, headers={**good, "host": name}).status_code == 421
+            refused = http.get(url, headers={**good, "origin": "http://evil.example"})
+            assert refused.status_code == 403
+            assert http.get(url).status_code == 401
+            for known in ("box.lan:8080", "localhost"):
+                assert http.get(url, headers={**good, "host": known}).status_code == 200
+    finally:
+        context.__exit__(None, None, None)

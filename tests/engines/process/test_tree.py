@@ -77,14 +77,12 @@ async def test_x3_what_cannot_be_ended_is_reported_in_time(
     loop = asyncio.get_running_loop()
     before = loop.time()
     try:
-        left = await stop.end(
-            Stubborn(child, command.run_id, means=LINUX), signal.SIGTERM, grace=0.3
-        )
+        left = await stop.end(Stubborn(child, command, means=LINUX), signal.SIGTERM, grace=0.3)
         assert left == (os.getpid(),)
         assert child.exited
         assert loop.time() - before <= (0.3 + stop.KILL_WITHIN) * MARGIN
     finally:
-        stop.end_now(stop.Tree(child, command.run_id, means=LINUX))
+        stop.end_now(stop.Tree(child, command, means=LINUX))
         child.reap()
 
 
@@ -108,6 +106,21 @@ async def test_x3_a_tree_that_grows_while_it_is_ended(tmp_path: Path) -> None:
     assert run.seconds <= (SHORT.grace + 4) * MARGIN
 
 
+@pytest.mark.anyio
+async def test_the_same_run_id_in_another_home_is_another_run(tmp_path: Path) -> None:
+    first = measured.command(tmp_path, "sleep", "0.4")
+    other = dataclasses.replace(
+        first,
+        argv=("sh", "-c", "sleep 0.8; exit 7"),
+        home_id="other-home",
+        spool=tmp_path / "other.spool",
+    )
+    ending = asyncio.create_task(measured.measure(first, limits=SHORT))
+    await asyncio.sleep(0.2)
+    assert (await measured.measure(other)).outcome.exit_code == 7
+    assert (await ending).outcome.exit_code == 0
+
+
 SUBREAPER = """
 import asyncio, os, pathlib, sys
 from mufakat.engines.process import procfs, spawn, stop, supervise, support
@@ -121,7 +134,8 @@ async def one(number):
     daemon = "(setsid env -i sh -c 'sleep 60.25 & echo $! >pid%d' >/dev/null 2>&1 &)"
     script = (daemon + "; while ! test -s pid%d; do sleep 0.02; done; exit %d") % ((number,) * 3)
     env = {"PATH": os.environ["PATH"]}
-    command = Command(("sh", "-c", script), folder, env, f"r{number}", "h", folder / f"s{number}")
+    spool = folder / f"raw{number}"
+    command = Command(("sh", "-c", script), folder, env, f"r{number}", str(folder), spool)
     limits = Limits(idle=20, total=20, grace=1)
     return await supervise.run(command, limits=limits, cancel=asyncio.Event(), on_line=ignore)
 
@@ -129,7 +143,7 @@ async def main():
     assert support.become_subreaper()
     other = await asyncio.create_subprocess_exec("sh", "-c", "sleep 1; exit 9")
     outcomes = await asyncio.gather(*(one(number) for number in range(8)))
-    assert [outcome.exit_code for outcome in outcomes] == list(range(8))
+    assert [outcome.exit_code for outcome in outcomes] == list(range(8)), outcomes
     assert await other.wait() == 9
     below = procfs.below([os.getpid()], procfs.table())
     assert below == set(), below

@@ -43,4 +43,4 @@ def title_of(prompt: str, limit: int = 80) -> str:
     line = next((part.strip() for part in prompt.splitlines() if part.strip()), "Untitled")
     if len(line) <= limit:
         return line
-    return line[:limit].rsplit(" ", 1)[0].rstrip() + "…"
+    return line[: limit - 1].rsplit(" ", 1)[0].rstrip() + "…"

@@ -66,7 +66,7 @@ class Claude:
         refused = one_shot.refused(path, run, FACTS, session_id.UUID, self._options)
         if refused:
             return refused
-        about = await self._asker.about(path, self._env())
+        about = await self._asker.about(path, self._env(), cancel=cancel)
         prepared = command.build(
             run, self._options, program=path, flags=about.flags, environ=self._environ
         )
@@ -75,6 +75,10 @@ class Claude:
             run, prepared, parser, on_event, home=self._home, cancel=cancel
         )
         return replace(reply, instructions=await asyncio.to_thread(self._instructions, run.cwd))
+
+    def present(self) -> bool:
+        """Look for the program alone."""
+        return bool(program.find(self._options.command, FACTS.usual, self._environ))
 
     async def probe(self) -> Probe:
         """Look for the program and its login."""

@@ -45,22 +45,30 @@ class Asker:
     help: tuple[str, ...] = ()
     """Arguments that print the help; empty when no option depends on the version."""
 
-    async def about(self, program: str, env: Mapping[str, str]) -> About:
-        """The version, and the options where `help` is set."""
+    async def about(
+        self, program: str, env: Mapping[str, str], *, cancel: asyncio.Event | None = None
+    ) -> About:
+        """The version, and the options where `help` is set; empty when cancelled."""
+        stop = cancel or asyncio.Event()
         stamp = await asyncio.to_thread(_stamp, program)
         kept = await asyncio.to_thread(self._kept, program, stamp)
         if kept is not None:
             return kept
-        version = await self._ask((program, "--version"), env)
-        shown = await self._ask((program, *self.help), env) if self.help else ""
-        found = VERSION.search(version)
+        questions = [("--version",), *([self.help] if self.help else [])]
+        answers = await asyncio.gather(
+            *(self._ask((program, *words), env, stop) for words in questions)
+        )
+        found = VERSION.search(answers[0])
         if not found:
             return About(problem=f"{program} --version said nothing in {SECONDS:.0f} s.")
-        about = About(found[0], frozenset(FLAG.findall(shown)))
-        await asyncio.to_thread(self._keep, program, stamp, about)
+        about = About(found[0], frozenset(FLAG.findall(answers[-1])))
+        if about.flags or not self.help:
+            await asyncio.to_thread(self._keep, program, stamp, about)
         return about
 
-    async def _ask(self, argv: tuple[str, ...], env: Mapping[str, str]) -> str:
+    async def _ask(
+        self, argv: tuple[str, ...], env: Mapping[str, str], cancel: asyncio.Event
+    ) -> str:
         lines: list[str] = []
 
         async def on_line(line: command.Line) -> None:
@@ -74,10 +82,10 @@ class Asker:
                 env=env,
                 run_id=self.run_id,
                 home_id=self.home_mark,
-                spool=self.folder / f"{Path(argv[0]).name}.probe",
+                spool=self.folder / f"{Path(argv[0]).name}{argv[1]}.out",
             ),
             limits=command.Limits(idle=SECONDS, total=SECONDS, grace=1.0),
-            cancel=asyncio.Event(),
+            cancel=cancel,
             on_line=on_line,
         )
         return "\n".join(lines)

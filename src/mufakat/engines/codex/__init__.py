@@ -58,6 +58,10 @@ class Codex:
         )
         return replace(reply, instructions=await asyncio.to_thread(self._instructions, run.cwd))
 
+    def present(self) -> bool:
+        """Look for the program alone."""
+        return bool(program.find(self._options.command, FACTS.usual, self._environ))
+
     async def probe(self) -> Probe:
         """Look for the program and its login."""
         env = command.env(self._options, self._environ)

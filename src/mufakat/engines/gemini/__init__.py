@@ -67,6 +67,10 @@ class Gemini:
         loaded = await asyncio.to_thread(doctor.loaded, run.cwd, INSTRUCTIONS)
         return replace(reply, instructions=loaded)
 
+    def present(self) -> bool:
+        """Look for the program alone."""
+        return bool(program.find(self._options.command, FACTS.usual, self._environ))
+
     async def probe(self) -> Probe:
         """Look for the program and its login."""
         folder = self._home / "engines" / self.name

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from mufakat.core.talk.agent import Permission
 from mufakat.core.talk.turn import Failure, Reply, Status
 from mufakat.engines import failure, fields
 from mufakat.engines.openai_compat import events, sse
@@ -37,7 +38,11 @@ class OpenAICompatible:
         self._options = options
         self._environ = {**environ, **options.env}
         self._base = options.base_url.rstrip("/")
-        self.capabilities = Capabilities(splits_system=True, window_tokens=options.window_tokens)
+        self.capabilities = Capabilities(
+            splits_system=True,
+            permissions=frozenset({Permission.READ}),
+            window_tokens=options.window_tokens,
+        )
 
     async def run(self, run: Run, on_event: OnEvent, *, cancel: asyncio.Event) -> Reply:
         """Ask once; see the port."""
@@ -64,6 +69,10 @@ class OpenAICompatible:
         elif error := asking.exception():
             raise error
         return answer.reply()
+
+    def present(self) -> bool:
+        """Whether an address is set; nothing is asked."""
+        return bool(self._base)
 
     async def probe(self) -> Probe:
         """Ask the server for its models, three seconds long."""

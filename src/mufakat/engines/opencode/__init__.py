@@ -61,6 +61,10 @@ class OpenCode:
         own = await asyncio.to_thread(self._own_instructions)
         return replace(reply, instructions=(*loaded, *own))
 
+    def present(self) -> bool:
+        """Look for the program alone."""
+        return bool(program.find(self._options.command, FACTS.usual, self._environ))
+
     async def probe(self) -> Probe:
         """Look for the program and its login."""
         env = command.env(self._options, self._environ)

@@ -125,30 +125,31 @@ def adopted(processes: dict[int, Process], *, since: int) -> set[int]:
     }
 
 
-def reap_adopted(pids: Iterable[int]) -> None:
-    """Reap those zombies of `pids` that are children of ours.
-
-    Always pid by pid: a wait for any child would steal the exit status of somebody else's.
-    """
-    for pid in pids:
-        with suppress(ChildProcessError):
-            os.waitpid(pid, os.WNOHANG)
-
-
-def adopted_zombies() -> list[int]:
-    """Return zombies that came to us from below, never those that somebody here waits for.
-
-    A direct child either shares our session or, being a run's leader, is held by a pidfd.
-    """
+def adopted_zombies() -> list[Process]:
+    """Return zombies that came to us from below; a child of our own shares our session."""
     us = read(os.getpid())
-    if us is None:
-        return []
-    zombies = [
-        process.pid
+    return [
+        process
         for process in table().values()
-        if process.state == "Z" and process.parent == us.pid and process.session != us.session
+        if us is not None
+        and process.state == "Z"
+        and process.parent == us.pid
+        and process.session != us.session
     ]
-    return [pid for pid in zombies if pid not in _held()] if zombies else []
+
+
+def reap_adopted(processes: Iterable[Process]) -> None:
+    """Reap those of `processes` that are zombies of ours, but no run's leader.
+
+    Always pid by pid, and never one that a pidfd of ours is held on: a wait for any child would
+    steal an exit status that somebody waits for.
+    """
+    zombies = [process.pid for process in processes if _same(process, state="Z")]
+    held = _held() if zombies else set()
+    for pid in zombies:
+        if pid not in held:
+            with suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
 
 
 def _held() -> set[int]:
@@ -176,6 +177,6 @@ def _handle(pid: int) -> int | None:
         return None
 
 
-def _same(process: Process) -> bool:
+def _same(process: Process, *, state: str = "") -> bool:
     now = read(process.pid)
-    return now is not None and now.start == process.start
+    return now is not None and now.start == process.start and now.state.startswith(state)

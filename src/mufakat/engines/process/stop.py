@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from mufakat.engines.process import procfs, spawn, support
+from mufakat.engines.process.command import Command
 
 SETTLE = 0.5
 KILL_WITHIN = 3.0
@@ -23,9 +24,9 @@ class Tree:
     its environment and was never seen before.
     """
 
-    def __init__(self, child: spawn.Child, run_id: str, *, means: support.Support) -> None:
+    def __init__(self, child: spawn.Child, command: Command, *, means: support.Support) -> None:
         self.child = child
-        self._run_id = run_id
+        self._marks = ((procfs.RUN_MARK, command.run_id), (procfs.HOME_MARK, command.home_id))
         self._means = means
         self._seen: dict[tuple[int, int], procfs.Process] = {}
 
@@ -79,7 +80,7 @@ class Tree:
 
     def reap(self) -> None:
         """Reap what this process has adopted from the tree."""
-        procfs.reap_adopted(pid for pid, _ in self._seen)
+        procfs.reap_adopted(self._seen.values())
         if self._means.subreaper and self._means.pidfd:
             procfs.reap_adopted(procfs.adopted_zombies())
 
@@ -88,7 +89,7 @@ class Tree:
             return True
         if not self._means.environ_sweep or process.start < leader.start or not process.alive:
             return False
-        return procfs.mark(process.pid, procfs.RUN_MARK) == self._run_id
+        return all(procfs.mark(process.pid, name) == value for name, value in self._marks)
 
 
 async def end(tree: Tree, first: signal.Signals, *, grace: float) -> tuple[int, ...]:

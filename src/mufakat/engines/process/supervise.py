@@ -91,7 +91,7 @@ class _Run:
         self._on_line = on_line
         self._spool = spool
         self._child = child
-        self._tree = stop.Tree(child, command.run_id, means=means)
+        self._tree = stop.Tree(child, command, means=means)
         self._watch = _Stopwatch()
         self._last_byte = self._watch.time()
         self._turn = asyncio.Lock()

@@ -70,6 +70,10 @@ class Scripted:
             message=ended.message,
         )
 
+    def present(self) -> bool:
+        """It is built in."""
+        return True
+
     async def probe(self) -> Probe:
         """It is always there."""
         return Probe(

@@ -160,6 +160,7 @@ def _messages() -> None:
         sa.Column("turn", KEY, nullable=True),
         sa.Column("digest", sa.Text(), nullable=False),
         sa.Column("seal", sa.Text(), nullable=False),
+        sa.Column("ends", sa.Text(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
             ["conversation"], ["conversations.id"], name=op.f("fk_messages_conversation")
