@@ -577,12 +577,14 @@ async def test_t1_the_clock_is_the_high_water_mark(open_store: Open) -> None:
     readings.elapsed_ms += 5_000
     readings.wall_ms -= 3_600_000
     assert await store.write(lambda tx: tx.now()) == 2_005_000
+    readings.elapsed_ms += 4_000
+    assert await store.read(lambda tx: tx.now()) == 2_009_000
     await store.close()
     readings = make.Readings(wall_ms=1_000, elapsed_ms=77)
     store = await open_store(readings)
-    assert await store.read(lambda tx: tx.now()) >= 2_005_000
+    assert await store.read(lambda tx: tx.now()) >= 2_009_000
     readings.elapsed_ms += 10
-    assert await store.write(lambda tx: tx.now()) >= 2_005_010
+    assert await store.write(lambda tx: tx.now()) >= 2_009_010
     await store.close()
 
 

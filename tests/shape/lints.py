@@ -11,6 +11,10 @@ from shape.sources import Source
 MUTABLE_CALLS = frozenset(
     {"dict", "list", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict"}
 )
+CHANGING = frozenset(
+    {"append", "add", "update", "setdefault", "pop", "popitem", "clear", "extend", "insert"}
+    | {"remove", "discard", "sort", "reverse", "appendleft", "popleft"}
+)
 READ_ONLY = re.compile(r"\b(Mapping|Sequence|Set|AbstractSet|Collection|Iterable)\b")
 PATH_NAME = re.compile(r"(^|_)(path|root|folder|dir|directory|cwd|parent|home)s?$", re.IGNORECASE)
 PATH_CALLS = frozenset({"normpath", "abspath", "realpath", "resolve", "as_posix", "fspath"})
@@ -103,7 +107,7 @@ def late_imports(source: Source) -> list[str]:
 
 
 def mutable_state(source: Source) -> list[str]:
-    """A module or class variable that could be changed; read-only types are checked by mypy."""
+    """A module or class variable that changes; a filled table in capitals may stay if none does."""
     found = [
         f"{source.name}:{node.lineno} global"
         for node in ast.walk(source.tree)
@@ -121,6 +125,8 @@ def mutable_state(source: Source) -> list[str]:
             case _:
                 continue
         if ast.unparse(target) != "__all__" and _is_mutable(value):
+            if _is_table(target, value) and not _changes(source, ast.unparse(target)):
+                continue
             found.append(f"{source.name}:{statement.lineno} {ast.unparse(target)}")
     return found
 
@@ -131,6 +137,29 @@ def _is_mutable(value: ast.expr) -> bool:
     return isinstance(
         value, ast.Dict | ast.List | ast.Set | ast.DictComp | ast.ListComp | ast.SetComp
     )
+
+
+def _is_table(target: ast.expr, value: ast.expr) -> bool:
+    filled = bool(getattr(value, "keys", None) or getattr(value, "elts", None))
+    comprehended = isinstance(value, ast.DictComp | ast.ListComp | ast.SetComp)
+    return ast.unparse(target).isupper() and (filled or comprehended)
+
+
+def _changes(source: Source, name: str) -> bool:
+    """Whether any statement writes into the object that `name` holds."""
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Subscript(value=held, ctx=ast.Store() | ast.Del()) if (
+                ast.unparse(held) == name
+            ):
+                return True
+            case ast.AugAssign(target=held) if ast.unparse(held) == name:
+                return True
+            case ast.Call(func=ast.Attribute(value=held, attr=method)) if (
+                ast.unparse(held) == name and method in CHANGING
+            ):
+                return True
+    return False
 
 
 def vague_name(source: Source) -> list[str]:

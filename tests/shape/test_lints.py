@@ -45,7 +45,9 @@ BAD: dict[Lint, tuple[tuple[str, str], ...]] = {
     ),
     lints.mutable_state: (
         ("core/x.py", "CACHE = {}"),
-        ("core/x.py", "CACHE: dict[str, int] = {'a': 1}"),
+        ("core/x.py", "cache: dict[str, int] = {'a': 1}"),
+        ("core/x.py", "SEEN = {'a': 1}\ndef f():\n    SEEN['b'] = 2"),
+        ("core/x.py", "SEEN = ['a']\ndef f():\n    SEEN.append('b')"),
         ("core/x.py", "SEEN = set()"),
         ("core/x.py", "QUEUE = collections.deque[int]()"),
         ("core/x.py", "class A:\n    seen = []"),
@@ -90,7 +92,8 @@ GOOD: dict[Lint, tuple[tuple[str, str], ...]] = {
     ),
     lints.mutable_state: (
         ("core/x.py", "A = MappingProxyType({})"),
-        ("core/x.py", "A: Mapping[str, int] = {'a': 1}"),
+        ("core/x.py", "a: Mapping[str, int] = {'a': 1}"),
+        ("core/x.py", "NAMES: dict[str, int] = {'a': 1}\ndef f():\n    return NAMES['a']"),
         ("core/x.py", "A = frozenset({1})\nB = (1, 2)"),
         ("core/x.py", "def f():\n    seen = []"),
     ),

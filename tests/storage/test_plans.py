@@ -29,6 +29,7 @@ STATEMENTS = {
     for name, value in vars(module).items()
     if isinstance(value, Select | Update | Delete) and name not in PARTS
 } | {f"events._AFTER{how}": statement for how, statement in events._AFTER.items()}
+GIVEN = {"of_kinds": ["a kind"], "about": "an id"}
 MAY_SCAN = {"projects._LIST", "events._REVISION", "events._EPOCH"}
 """Short by nature: all projects, and the one head row."""
 MAY_SORT = {"agents._LIST", "messages._LAST_BY_SPEAKER"}
@@ -37,11 +38,13 @@ MAY_SORT = {"agents._LIST", "messages._LAST_BY_SPEAKER"}
 
 def plan_of(connection: Connection, statement: Select | Update | Delete) -> list[str]:
     """SQLite's plan for a statement."""
+    given = {name: GIVEN.get(name, 0) for name in statement.compile().params}
+    if isinstance(statement, Select):
+        statement = statement.params(given)
     compiled = statement.compile(
         dialect=sqlite.dialect(), compile_kwargs={"render_postcompile": True}
     )
-    given = (compiled.params[name] for name in compiled.positiontup or ())
-    values = tuple(0 if value is None else value for value in given)
+    values = tuple(compiled.params[name] or 0 for name in compiled.positiontup or ())
     rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {compiled}", values).all()
     return [str(row[3]) for row in rows]
 

@@ -6,8 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
+
+import mufakat
 from mufakat.cli import launch
 from mufakat.cli.session import Session
+from mufakat.core.terminal_text import clean
 from mufakat.sdk import discovery
 from mufakat.sdk.client import Client, Endpoint
 
@@ -22,7 +26,11 @@ def attached(session: Session) -> Iterator[Client]:
         with up.in_process(place) as endpoint:
             yield Client(endpoint)
         return
-    yield client_of(place, discovery.find(place) or launch.start(place))
+    endpoint = discovery.find(place) or launch.start(place)
+    if endpoint.version != mufakat.__version__ and not session.json_errors:
+        what = f"the server is version {clean(endpoint.version)}, this is {mufakat.__version__}"
+        click.echo(f"note: {what}; `mufakat up --stop` ends it.", err=True)
+    yield client_of(place, endpoint)
 
 
 def client_of(place: Path, endpoint: Endpoint) -> Client:

@@ -42,13 +42,12 @@ def command(session: Session, /, deep: bool) -> int:
 
 
 def _render(found: Mapping[str, Any]) -> str:
-    lines = [
-        f"{output.line(name):<14} {output.line(value)}" for name, value in found["facts"].items()
-    ]
+    facts = output.pairs(found["facts"].items())
     if not found["problems"]:
-        return "\n".join([*lines, "The database is sound."])
+        return f"{facts}\nThe database is sound."
     problems = [f"problem: {output.line(problem)}" for problem in found["problems"]]
-    return "\n".join([*lines, *problems, "fix: mufakat restore FILE, with the newest good backup"])
+    fix = "fix: mufakat restore FILE, with the newest good backup"
+    return "\n".join([facts, *problems, fix])
 
 
 def _offline(place: Path, *, deep: bool) -> dict[str, Any]:

@@ -105,8 +105,8 @@ def _render(session: Session, found: Mapping[str, Any]) -> str:
     store = found.get("store") or {}
     if store:
         state = "sound" if not store["problems"] else f"{len(store['problems'])} problems"
-        facts = ", ".join(f"{k} {v}" for k, v in (store.get("facts") or {}).items())
-        lines.append(f"store     {state}  {output.dim(session, output.line(facts))}")
+        path = output.line((store.get("facts") or {}).get("path", ""))
+        lines.append(f"store     {state}  {output.dim(session, path)}".rstrip())
     support = found.get("platform_support") or {}
     missing = [output.line(name) for name, there in support.items() if not there]
     if support:
@@ -123,17 +123,17 @@ def _engine(session: Session, engine: Mapping[str, Any], *, default: bool) -> li
     lines = [f"{output.line(engine['name'])}{mark}: {output.paint(session, state, colour)}"]
     can = engine.get("capabilities") or {}
     able = [name.replace("_", " ") for name, value in can.items() if value is True]
-    rows = {
-        "path": engine["path"],
-        "version": engine["version"],
-        "login": engine["login"],
-        "models": ", ".join(engine["models"]),
-        "can": ", ".join(able),
-        "note": "; ".join(engine["notes"]),
-        "problem": engine["problem"],
-        "fix": engine["fix"],
-    }
-    return lines + [f"  {name:<8} {output.line(text)}" for name, text in rows.items() if text]
+    rows = [
+        ("path", engine["path"]),
+        ("version", engine["version"]),
+        ("login", engine["login"]),
+        ("models", ", ".join(engine["models"])),
+        ("can", ", ".join(name for name in able if name != "is model")),
+        *(("note", note) for note in engine["notes"]),
+        ("problem", engine["problem"]),
+        ("fix", engine["fix"]),
+    ]
+    return lines + [f"  {name:<8} {output.line(text)}" for name, text in rows if text]
 
 
 def _verdict(broken: Sequence[Mapping[str, str]]) -> list[str]:

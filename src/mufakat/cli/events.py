@@ -13,6 +13,8 @@ from mufakat.sdk import events
 from mufakat.sdk.client import Client
 
 PAGE = 200
+TRIES = 14
+"""Connections in a row that bring nothing, before it gives up: about 20 seconds."""
 
 
 @click.command(cls=Command)
@@ -43,7 +45,7 @@ def command(session: Session, /, follow: bool, after: str, subject: str, kinds: 
 def _now(client: Client, after: str, query: Mapping[str, str]) -> Iterator[events.Event]:
     start = after or str(client.get("/events", {"limit": 1})["head"])
     kinds = [kind for kind in query["kinds"].split(",") if kind]
-    return events.follow(client, after=start, subject=query["subject"], kinds=kinds)
+    return events.follow(client, after=start, subject=query["subject"], kinds=kinds, tries=TRIES)
 
 
 def _page_by_page(client: Client, after: str, query: Mapping[str, str]) -> Iterator[events.Event]:

@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -38,17 +38,24 @@ def _escape(text: str) -> str:
 
 def paint(session: Session, text: str, colour: Colour) -> str:
     """Colour a text where the terminal takes it."""
-    return click.style(text, fg=colour) if session.colour else text
+    return click.style(text, fg=colour) if text and session.colour else text
 
 
 def dim(session: Session, text: str) -> str:
     """Put a text into the background where the terminal takes it."""
-    return click.style(text, dim=True) if session.colour else text
+    return click.style(text, dim=True) if text and session.colour else text
 
 
 def line(text: object) -> str:
     """A foreign text on one line, safe for a terminal."""
     return " ".join(clean(str(text)).split())
+
+
+def pairs(rows: Iterable[tuple[object, object]]) -> str:
+    """Names and values, one a line, aligned."""
+    cleaned = [(line(name), line(value)) for name, value in rows]
+    widest = max((width(name) for name, _ in cleaned), default=0)
+    return "\n".join(f"{name}{' ' * (widest - width(name))}  {value}" for name, value in cleaned)
 
 
 def number(value: object) -> str:

@@ -17,7 +17,7 @@ SILENCE_SECONDS = 45.0
 """The server says something every 15 seconds; a stream silent for longer is dead."""
 CHUNK = 65_536
 TRIES = 8
-"""So many connections in a row that bring nothing at all; a restart of the server fits in."""
+"""Connections in a row that bring nothing at all: about 3 seconds."""
 TRANSPORT_ONLY = frozenset({"progress", "ping"})
 """Frames that only move the cursor."""
 
@@ -43,10 +43,12 @@ def follow(
     kinds: Sequence[str] = (),
     silence: float = SILENCE_SECONDS,
     seconds: float = math.inf,
+    tries: int = TRIES,
 ) -> Generator[Event]:
     """Yield events behind the cursor `after` for `seconds`, each once and in order.
 
-    Raises ServerError when the server refuses the cursor, and Unreachable when it stays away.
+    Raises ServerError when the server refuses the cursor, and Unreachable after so many `tries`
+    in a row that brought nothing.
     """
     query = {
         "follow": "1",
@@ -74,7 +76,7 @@ def follow(
                 raise
             why = str(problem)
         failures, quiet = 0 if heard else failures + 1, quiet + 1
-        if failures >= TRIES:
+        if failures >= tries:
             raise errors.Unreachable(f"The event stream is lost: {why}")
         client.sleep(min(backoff.pause(quiet, client.draw), max(0.0, limit - time.monotonic())))
         client.relocate()

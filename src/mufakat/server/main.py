@@ -28,7 +28,8 @@ from mufakat.settings import Settings
 logger = logging.getLogger(__name__)
 
 GRACE_SECONDS = 5
-FLUSH_SECONDS = 1
+FLUSH_TRIES, FLUSH_PAUSE = 100, 0.01
+ACCEPT_TURNS = 5
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -70,8 +71,9 @@ class Running(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for server in self.servers:
             server.close()
-        # A connection that was accepted just before exists only after a turn of the loop.
-        await asyncio.sleep(0)
+        # What was accepted just before becomes a connection some turns of the loop later.
+        for _ in range(ACCEPT_TURNS):
+            await asyncio.sleep(0)
         for connection in list(self.server_state.connections):
             connection.shutdown()
         if self.server_state.tasks:
@@ -83,9 +85,10 @@ class Running(uvicorn.Server):
 
     async def _hang_up(self) -> None:
         """Wait until what was sent has left; readers that do not take it are cut."""
-        end = asyncio.get_running_loop().time() + FLUSH_SECONDS
-        while self.server_state.connections and asyncio.get_running_loop().time() < end:
-            await asyncio.sleep(0.01)
+        for _ in range(FLUSH_TRIES):
+            if not self.server_state.connections:
+                return
+            await asyncio.sleep(FLUSH_PAUSE)
         for connection in list(self.server_state.connections):
             connection.transport.abort()
         await asyncio.sleep(0)

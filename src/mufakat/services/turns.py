@@ -311,12 +311,12 @@ def resolve(tx: Transaction, id: str) -> Turn:
 def interrupt(tx: Transaction, left: Turn) -> None:
     """Record that a turn's server died; it may have had effects, so it is not run again."""
     why = "the server ended while the engine ran; it may have had effects"
-    tx.turns.move(left.id, Status.INTERRUPTED, message=why)
+    ended = tx.turns.move(left.id, Status.INTERRUPTED, message=why)
     data = {
         "conversation": left.conversation,
         "status": Status.INTERRUPTED.value,
         "answer": None,
         "message": why,
-        "fix": f"Look at what it did, then: mufakat turns retry {left.id}",
+        "fix": turn.fix(ended),
     }
     tx.events.record(Event("turn.ended", left.id, data))

@@ -85,10 +85,12 @@ class Writer:
         return future
 
     def stop(self) -> None:
-        """Finish what is queued and end the thread."""
+        """Finish what is queued, store the time, and end the thread."""
         with self._closing:
             if not self._closed:
                 self._closed = True
+                # An empty step moves the clock's mark to whatever readers were told last.
+                self._jobs.put(Job(lambda tx: None, Future()))
                 self._jobs.put(None)
         self._thread.join()
 

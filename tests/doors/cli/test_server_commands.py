@@ -103,3 +103,27 @@ def test_a_killed_server_is_replaced(own: Mufakat) -> None:
     second = own.ask("two", "-c", first["conversation"])
     assert second.code == 0, second.err
     assert second.json["conversation"] == first["conversation"]
+
+
+def test_events_are_followed_over_a_crash_of_the_server(own: Mufakat) -> None:
+    own.run("up", "--detach")
+    kinds = ("--kinds", "turn.ended")
+    following = own.spawn("events", "-f", *kinds, "--after", own.client.get("/events")["head"])
+    try:
+        assert following.stdout is not None
+        first = own.ask("one").json["turn"]
+        assert json.loads(following.stdout.readline())["subject"] == first
+        own.kill(signal.SIGKILL)
+        own.run("up", "--detach")
+        second = own.ask("two").json["turn"]
+        assert json.loads(following.stdout.readline())["subject"] == second
+    finally:
+        following.kill()
+        following.communicate()
+
+
+def test_local_refuses_to_work_beside_a_server(own: Mufakat) -> None:
+    own.run("up", "--detach")
+    found = own.ask("x", "--local")
+    assert (found.code, found.error["code"]) == (3, "in_use")
+    assert str(own.pid) in found.error["message"]

@@ -139,6 +139,13 @@ class Turn:
     """JSON of what the caller asked for (mode, budget, fresh)."""
 
 
+def fix(turn: Turn) -> str:
+    """What a person should do about a turn that ended badly; empty where nothing is wrong."""
+    if turn.status is Status.INTERRUPTED:
+        return f"Look at what it did, then: mufakat turns retry {turn.id}"
+    return ADVICE[turn.failure].fix if turn.failure else ""
+
+
 def may_move(now: Status, then: Status) -> bool:
     """Whether a turn in `now` may go to `then`."""
     return then in MOVES[now]

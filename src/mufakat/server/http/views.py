@@ -72,7 +72,6 @@ def said(record: message.Message) -> Json:
 
 def job(record: turn.Turn, text: str | None = None) -> Json:
     """A turn; `text` is its answer's, where it was looked up."""
-    advice = turn.ADVICE.get(record.failure) if record.failure else None
     return {
         "id": record.id,
         "conversation": record.conversation,
@@ -89,7 +88,7 @@ def job(record: turn.Turn, text: str | None = None) -> Json:
         "usage": asdict(record.usage),
         "failure": record.failure.value if record.failure else None,
         "message": record.message,
-        "fix": advice.fix if advice else "",
+        "fix": turn.fix(record),
         "created": stamp(record.created),
         "started": when(record.started),
         "ended": when(record.ended),

@@ -1,0 +1,1 @@
+"""Measures Mufakat and its peers side by side; nothing of it ships."""

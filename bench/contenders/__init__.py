@@ -1,0 +1,1 @@
+"""Who packs: one module each, started alone in a process by `bench.contenders.serve`."""
