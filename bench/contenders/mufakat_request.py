@@ -22,24 +22,27 @@ class Contender:
 
     def prepare(self, given: Case) -> None:
         """Fill a store on disk, and pack once, as the turn before would have done."""
-        self._runner = asyncio.Runner()
+        # A Runner would render each answer for its signal handler, which takes milliseconds.
+        self._loop = asyncio.new_event_loop()
         self._home = tempfile.TemporaryDirectory()
         home = Path(self._home.name)
         filling = store.filled(given, home)
-        self._store, self._conversation = self._runner.run(filling)
+        self._store, self._conversation = self._loop.run_until_complete(filling)
         self._packing = store.packing(self._store, home, budget=given.budget)
         self._given = given
         self._sections = tables.twenty(given)
         start = self.pack().receipt.window_start
         id = self._conversation.id
-        self._runner.run(self._store.write(lambda tx: tx.conversations.hold_window(id, start)))
+        self._loop.run_until_complete(
+            self._store.write(lambda tx: tx.conversations.hold_window(id, start))
+        )
 
     def facts(self) -> Facts:
         """All that a request needs, read from the store in one snapshot."""
         loading = self._store.read(
             lambda tx: self._packing.load(tx, self._conversation, AgentId("a_claude"), asked=0)
         )
-        memory = self._runner.run(loading)
+        memory = self._loop.run_until_complete(loading)
         return tables.facts(self._given, memory.history, memory.speakers)
 
     def pack(self) -> Pack:

@@ -39,7 +39,9 @@ def twenty(given: Case) -> tuple[Section, ...]:
     rows: list[Section] = []
     for row in table.SECTIONS:
         if row.kind == table.EARLIER:
-            rows += [_row(kind, texts[kind], *AFTER_PARTICIPANTS[kind]) for kind in AFTER_PARTICIPANTS]
+            rows += [
+                _row(kind, texts[kind], *AFTER_PARTICIPANTS[kind]) for kind in AFTER_PARTICIPANTS
+            ]
         if row.kind == table.HISTORY:
             rows += [_row(kind, texts[kind], *BEFORE_HISTORY[kind]) for kind in BEFORE_HISTORY]
         rows.append(row)

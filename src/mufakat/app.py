@@ -18,12 +18,13 @@ from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Health, Store
 from mufakat.retrieval.library import LocalLibrary
 from mufakat.services import ids, talk
+from mufakat.services.acceptance import Acceptance
 from mufakat.services.feed import Feed
 from mufakat.services.packing import Packing
 from mufakat.services.packs import Packs
 from mufakat.services.roster import Roster
 from mufakat.services.talk import Talk
-from mufakat.services.turn_job import Limits, Runner
+from mufakat.services.runner import Limits, Runner
 from mufakat.services.turns import Turns
 from mufakat.settings import EngineSettings, Settings
 from mufakat.storage import restore as restoring
@@ -103,7 +104,7 @@ def _assemble(settings: Settings, store: Store) -> App:
         settings=settings,
         store=store,
         talk=Talk(store, scrub, person=person),
-        turns=Turns(store, roster, packing, runner, scrub, host=host, person=person),
+        turns=Turns(store, roster, packing, runner, Acceptance(scrub, host, person)),
         packs=Packs(store),
         roster=roster,
         feed=Feed(store),

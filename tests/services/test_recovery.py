@@ -9,6 +9,7 @@ import pytest
 
 from mufakat.core.base import Conflict
 from mufakat.core.talk.turn import Status
+from mufakat.services import job
 from mufakat.services.request import Ask
 from mufakat.services.turns import Turns
 from services.conftest import INLINE, House, Puppet, answers
@@ -20,9 +21,9 @@ class Careless(Turns):
     """The faulty build: takes what was running for queued."""
 
     async def recover(self) -> None:
-        left = await self._store.read(lambda tx: [self._job(tx, t) for t in tx.turns.unfinished()])
-        for job in left:
-            self._launch(job)
+        left = await self._store.read(lambda tx: [job.of(tx, t) for t in tx.turns.unfinished()])
+        for queued in left:
+            self._launch(queued)
 
 
 def second_server(house: House, kind: Callable[..., Turns]) -> Turns:
@@ -33,9 +34,7 @@ def second_server(house: House, kind: Callable[..., Turns]) -> Turns:
         old._roster,  # noqa: SLF001
         old._packing,  # noqa: SLF001
         old._runner,  # noqa: SLF001
-        old._scrub,  # noqa: SLF001
-        host="host",
-        person="human@host:000000",
+        old._acceptance,  # noqa: SLF001
     )
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, Delete, Select, Update, create_engine
-from sqlalchemy.dialects import sqlite
+from sqlalchemy import Connection, Delete, Select, Update, create_engine, event
 
 from mufakat.storage import (
     agents,
@@ -37,16 +36,19 @@ MAY_SORT = {"agents._LIST", "messages._LAST_BY_SPEAKER"}
 
 
 def plan_of(connection: Connection, statement: Select | Update | Delete) -> list[str]:
-    """SQLite's plan for a statement."""
+    """SQLite's plan for a statement, taken at the moment it is run."""
+    plans: list[list[str]] = []
+
+    def explain(_connection, cursor, sql: str, parameters, _context, _many) -> None:
+        cursor.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)
+        plans.append([str(row[3]) for row in cursor.fetchall()])
+
+    event.listen(connection, "before_cursor_execute", explain)
     given = {name: GIVEN.get(name, 0) for name in statement.compile().params}
-    if isinstance(statement, Select):
-        statement = statement.params(given)
-    compiled = statement.compile(
-        dialect=sqlite.dialect(), compile_kwargs={"render_postcompile": True}
-    )
-    values = tuple(compiled.params[name] or 0 for name in compiled.positiontup or ())
-    rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {compiled}", values).all()
-    return [str(row[3]) for row in rows]
+    connection.execute(statement, given)
+    event.remove(connection, "before_cursor_execute", explain)
+    connection.rollback()
+    return plans[0]
 
 
 @pytest.mark.anyio

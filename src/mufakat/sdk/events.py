@@ -50,36 +50,50 @@ def follow(
     Raises ServerError when the server refuses the cursor, and Unreachable after so many `tries`
     in a row that brought nothing.
     """
-    query = {
-        "follow": "1",
-        "after": after,
-        "subject": subject,
-        "conversation": conversation,
-        "kinds": ",".join(kinds),
-    }
-    parser = sse.Parser(last_id=after)
-    failures = quiet = 0
+    wanted = {"subject": subject, "conversation": conversation, "kinds": ",".join(kinds)}
+    state = _State(sse.Parser(last_id=after))
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
-        parser = sse.Parser(last_id=parser.last_id)
-        heard, why = False, "the stream ended"
-        try:
-            query["after"] = parser.last_id
-            for frame in _frames(client, query, parser, silence=silence, limit=limit):
-                heard = True
-                quiet = quiet if frame is None else 0
-                event = None if frame is None else _event(frame)
-                if event is not None:
-                    yield event
-        except errors.ServerError as problem:
-            if not problem.retryable:
-                raise
-            why = str(problem)
-        failures, quiet = 0 if heard else failures + 1, quiet + 1
-        if failures >= tries:
-            raise errors.Unreachable(f"The event stream is lost: {why}")
-        client.sleep(min(backoff.pause(quiet, client.draw), max(0.0, limit - time.monotonic())))
+        yield from _connection(client, wanted, state, silence=silence, limit=limit)
+        if state.failures >= tries:
+            raise errors.Unreachable(f"The event stream is lost: {state.why}")
+        wait = backoff.pause(state.quiet, client.draw)
+        client.sleep(min(wait, max(0.0, limit - time.monotonic())))
         client.relocate()
+
+
+@dataclass(slots=True)
+class _State:
+    """Where the reader stands, over all its connections."""
+
+    parser: sse.Parser
+    failures: int = 0
+    """Connections in a row that brought nothing at all."""
+    quiet: int = 0
+    """Connections since the last frame."""
+    why: str = ""
+
+
+def _connection(
+    client: Client, wanted: Mapping[str, str], state: _State, *, silence: float, limit: float
+) -> Iterator[Event]:
+    """The events of one connection, until it ends in whatever way."""
+    state.parser = parser = sse.Parser(last_id=state.parser.last_id)
+    heard, state.why = False, "the stream ended"
+    query = {"follow": "1", "after": parser.last_id, **wanted}
+    try:
+        for frame in _frames(client, query, parser, silence=silence, limit=limit):
+            heard = True
+            state.quiet = state.quiet if frame is None else 0
+            event = None if frame is None else _event(frame)
+            if event is not None:
+                yield event
+    except errors.ServerError as problem:
+        if not problem.retryable:
+            raise
+        state.why = str(problem)
+    state.failures = 0 if heard else state.failures + 1
+    state.quiet += 1
 
 
 def _frames(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mufakat.core.base import AgentId, InvalidInput, NotFound
-from mufakat.core.pack import assemble, deliver, mode, quote
+from mufakat.core.pack import assemble, deliver, history, mode, quote
 from mufakat.core.pack.assemble import Pack
 from mufakat.core.pack.budget import Impossible
 from mufakat.core.pack.deliver import Delivery
@@ -24,7 +24,9 @@ from mufakat.ports.store import Store, Transaction
 from mufakat.services import request
 from mufakat.services.request import Ask
 
-CHUNK = 200
+MARGIN = 1.25
+"""Characters read for each of the budget: cleaning may shorten what is told of them."""
+MIN_CHUNK, MAX_CHUNK = 20, 500
 """Messages read at a time while the budget is not yet covered."""
 
 
@@ -83,9 +85,13 @@ class Packing:
             )
         return role
 
-    async def memory(self, conversation: Conversation, agent: Agent, *, asked: int) -> Memory:
-        """Read a conversation as far as a pack of the largest budget could need it."""
-        return await self._store.read(lambda tx: self.load(tx, conversation, agent.id, asked=asked))
+    async def memory(
+        self, conversation: Conversation, agent: Agent, *, asked: int, budget: int = 0
+    ) -> Memory:
+        """Read a conversation as far as a pack needs it; a budget of 0 takes the setting."""
+        return await self._store.read(
+            lambda tx: self.load(tx, conversation, agent.id, asked=asked, budget=budget)
+        )
 
     async def pack(self, ask: Ask, memory: Memory, *, identity: str, engine: Engine) -> Packed:
         """Make the pack; raises DoesNotFit with the sizes where it is impossible."""
@@ -130,7 +136,13 @@ class Packing:
         )
 
     def load(
-        self, tx: Transaction, conversation: Conversation, agent: AgentId | None, *, asked: int
+        self,
+        tx: Transaction,
+        conversation: Conversation,
+        agent: AgentId | None,
+        *,
+        asked: int,
+        budget: int = 0,
     ) -> Memory:
         """Read a conversation in one snapshot; `asked` is the number of the prompt in it, or 0."""
         now = tx.conversations.get(conversation.id) or conversation
@@ -139,7 +151,7 @@ class Packing:
         reserved = [*last, *[said for said in people if said.number != asked][:2]]
         history = HistoryFacts(
             fence=now.fence,
-            newest=self._newest(tx, now, asked),
+            newest=self._newest(tx, now, asked, chars=int(MARGIN * (budget or self.budget))),
             reserved=[self._scrubbed(tx, said) for said in reserved],
             total=now.messages,
             talk=now.talk - (1 if asked else 0),
@@ -155,19 +167,20 @@ class Packing:
         system = tx.packs.text(kept.system) if kept and kept.system else ""
         return Memory(history, speakers, kept, system or "")
 
-    def _newest(self, tx: Transaction, conversation: Conversation, asked: int) -> list[Message]:
-        """Newest messages until twice the budget is covered, so that no room stays empty."""
+    def _newest(
+        self, tx: Transaction, conversation: Conversation, asked: int, *, chars: int
+    ) -> list[Message]:
+        """Newest messages until they are told in `chars` characters at least."""
         loaded: list[Message] = []
-        chars, before = 0, conversation.messages + 1
-        while before > 1 and chars < 2 * request.MAX_BUDGET:
-            rows = tx.messages.newest(conversation.id, before=before, limit=CHUNK, clip=quote.LONG)
+        before = conversation.messages + 1
+        while before > 1 and chars > 0:
+            limit = _chunk(conversation, chars)
+            rows = tx.messages.newest(conversation.id, before=before, limit=limit, clip=quote.LONG)
             if not rows:
                 break
             loaded += [self._scrubbed(tx, said) for said in rows if said.number != asked]
-            chars += sum(len(said.text) for said in rows)
+            chars -= sum(history.least_chars(said, conversation.messages) for said in rows)
             before = rows[-1].number
-            if chars >= 2 * self.budget:
-                break
         return loaded
 
     def _scrubbed(self, tx: Transaction, said: Message) -> Message:
@@ -177,6 +190,12 @@ class Packing:
         whole = said if said.whole else tx.messages.get(said.id) or said
         text = self._scrub(whole.text).text
         return dataclasses.replace(said, text=text, chars=len(text))
+
+
+def _chunk(conversation: Conversation, chars: int) -> int:
+    """How many messages take `chars` characters, at the mean length in this conversation."""
+    count = chars * conversation.messages // max(1, conversation.chars)
+    return min(MAX_CHUNK, max(MIN_CHUNK, count + 1))
 
 
 def _delivered(pack: Pack, ask: Ask, memory: Memory, gathered: Gathered, engine: Engine) -> Packed:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from mufakat.core.base import MessageId, PackId
 from mufakat.core.pack import item, parity
@@ -18,10 +17,8 @@ from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Transaction
 from mufakat.services import announce, ids, talk
 from mufakat.services.announce import Announcer
+from mufakat.services.job import Job
 from mufakat.services.packing import Packed
-
-if TYPE_CHECKING:
-    from mufakat.services.turn_job import Job
 
 
 @dataclass(slots=True)

@@ -63,12 +63,21 @@ def unique(messages: Sequence[Message]) -> list[Message]:
     return [message for _, message in sorted({m.number: m for m in messages}.items())]
 
 
+def pruned(message: Message, total: int) -> bool:
+    """Whether a message of a conversation of `total` is told by one line: an old tool result."""
+    return message.kind is Kind.TOOL_RESULT and message.number <= total - RECENT
+
+
+def least_chars(message: Message, total: int) -> int:
+    """Characters that a message takes in the window, its header and any cleaning aside."""
+    return 0 if pruned(message, total) else len(message.text)
+
+
 def render_newest(facts: HistoryFacts) -> list[Said]:
     """Every loaded message in its window form, newest first."""
-    recent = facts.total - RECENT
     return [
         utterance.prune(message, facts.fence)
-        if message.kind is Kind.TOOL_RESULT and message.number <= recent
+        if pruned(message, facts.total)
         else utterance.say(message, facts.fence, resolution=Resolution.FULL)
         for message in facts.newest
     ]

@@ -59,6 +59,9 @@ def choose(items: Sequence[Item], grant: int) -> Chosen:
     Items come in order of their worth; the last ones are dropped when not even their references
     fit.
     """
+    if chars_in_full(items) <= grant:
+        pieces = tuple(_piece(one, 0) for one in items)
+        return Chosen(pieces, 0, _why(pieces, 0))
     levels, used, dropped = _references(items, grant)
     queue: list[tuple[float, int, int]] = []
     for index in levels:
@@ -72,6 +75,11 @@ def choose(items: Sequence[Item], grant: int) -> Chosen:
         _offer(queue, items[index], index, level)
     pieces = tuple(_piece(items[index], levels[index]) for index in sorted(levels))
     return Chosen(pieces, dropped, _why(pieces, dropped))
+
+
+def chars_in_full(items: Sequence[Item]) -> int:
+    """Characters that all items take in their full forms, separators included."""
+    return sum(len(one.forms[0][1]) for one in items) + len(SEPARATOR) * max(0, len(items) - 1)
 
 
 def _references(items: Sequence[Item], grant: int) -> tuple[dict[int, int], int, int]:

@@ -14,9 +14,30 @@ from mufakat.core.talk.message import Kind, Message
 class Said:
     """A message in the form chosen for it."""
 
-    number: int
-    told: Told
+    message: Message
+    resolution: Resolution
     text: str
+
+    @property
+    def number(self) -> int:
+        return self.message.number
+
+    @property
+    def told(self) -> Told:
+        """What the receipt says of it; made only of what is told, because it hashes the text."""
+        message = self.message
+        less = self.resolution is not Resolution.FULL
+        return Told(
+            id=f"m:{message.number}",
+            resolution=self.resolution,
+            chars=len(self.text),
+            digest=item.digest(self.text),
+            source=f"message {message.id}",
+            trust=Trust.PEER,
+            author=message.speaker,
+            full_chars=message.chars if less else 0,
+            key=f"m:{message.number}" if less else "",
+        )
 
 
 def say(message: Message, fence: str, *, resolution: Resolution, limit: int = quote.LONG) -> Said:
@@ -32,7 +53,7 @@ def say(message: Message, fence: str, *, resolution: Resolution, limit: int = qu
             body = text.one_line(quote.inert(message.text, fence), min(limit, quote.DIGEST_CHARS))
         case Resolution.REFERENCE:
             body = f"[{message.chars:,} characters, not shown]"
-    return _said(message, head + body + "\n", resolution)
+    return Said(message, resolution, f"{head}{body}\n")
 
 
 def prune(message: Message, fence: str) -> Said:
@@ -40,7 +61,7 @@ def prune(message: Message, fence: str) -> Said:
     label = text.one_line(quote.inert(message.label, fence), 160) or "tool"
     head = quote.header(fence, message.number, _speaker(message))
     line = f"{label} → {message.chars:,} characters, not shown"
-    return _said(message, head + line + "\n", Resolution.REFERENCE)
+    return Said(message, Resolution.REFERENCE, f"{head}{line}\n")
 
 
 def _ends(
@@ -62,22 +83,3 @@ def _speaker(message: Message) -> str:
     if message.kind in {Kind.TOOL_CALL, Kind.TOOL_RESULT}:
         return f"{message.speaker} {message.kind.value.replace('_', ' ')}"
     return message.speaker
-
-
-def _said(message: Message, rendered: str, resolution: Resolution) -> Said:
-    less = resolution is not Resolution.FULL
-    return Said(
-        message.number,
-        Told(
-            id=f"m:{message.number}",
-            resolution=resolution,
-            chars=len(rendered),
-            digest=item.digest(rendered),
-            source=f"message {message.id}",
-            trust=Trust.PEER,
-            author=message.speaker,
-            full_chars=message.chars if less else 0,
-            key=f"m:{message.number}" if less else "",
-        ),
-        rendered,
-    )

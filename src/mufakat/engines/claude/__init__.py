@@ -44,7 +44,6 @@ class Claude:
         self._environ = environ
         self._asker = program.Asker(
             home / "engines" / self.name,
-            run_id="probe",
             home_mark=one_shot.home_mark(home),
             help=("--help",),
         )

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import shutil
+import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -40,7 +41,6 @@ class Asker:
     """Asks programs once per file: answers are kept in `folder` by path, size and change time."""
 
     folder: Path
-    run_id: str
     home_mark: str
     help: tuple[str, ...] = ()
     """Arguments that print the help; empty when no option depends on the version."""
@@ -80,7 +80,8 @@ class Asker:
                 argv=argv,
                 cwd=self.folder,
                 env=env,
-                run_id=self.run_id,
+                # A run ends every process with its own mark, so no two may share one.
+                run_id=f"probe-{uuid.uuid4().hex}",
                 home_id=self.home_mark,
                 spool=self.folder / f"{Path(argv[0]).name}{argv[1]}.out",
             ),

@@ -67,7 +67,6 @@ class Codex:
         env = command.env(self._options, self._environ)
         asker = program.Asker(
             self._home / "engines" / self.name,
-            run_id="probe",
             home_mark=one_shot.home_mark(self._home),
         )
         return await doctor.probe(

@@ -42,7 +42,9 @@ class Gemini:
             system_on_resume=True,
             mcp=True,
             hooks=True,
-            prompt_chars=2_000_000,
+            # It repeats the prompt on stdout and may exit before a reader has taken more than
+            # the pipe holds: a longer prompt could lose the answer.
+            prompt_chars=250_000,
             window_tokens=options.window_tokens,
         )
 
@@ -78,7 +80,7 @@ class Gemini:
         return await doctor.probe(
             FACTS,
             self._options,
-            program.Asker(folder, run_id="probe", home_mark=mark),
+            program.Asker(folder, home_mark=mark),
             environ=self._environ,
             env={**self._env(), "GEMINI_CLI_HOME": str(folder)},
             credentials=[self._user() / name for name in login.LENT if name != "installation_id"],

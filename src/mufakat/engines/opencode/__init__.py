@@ -73,7 +73,7 @@ class OpenCode:
         return await doctor.probe(
             FACTS,
             self._options,
-            program.Asker(self._home / "engines" / self.name, run_id="probe", home_mark=mark),
+            program.Asker(self._home / "engines" / self.name, home_mark=mark),
             environ=self._environ,
             env=env,
             credentials=[Path(data) / "opencode" / "auth.json"],

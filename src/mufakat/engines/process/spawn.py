@@ -6,17 +6,21 @@ with the thread that started it, not with the process.
 
 import asyncio
 import errno
+import fcntl
 import os
 import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from mufakat.engines.process import launch, procfs, stream, support
 from mufakat.engines.process.command import Command
 
 _PEEK = 0.05
 _WRAPPER = (sys.executable, "-I", "-S", launch.__file__)
+_PIPE = 1024 * 1024
+"""Bytes that a CLI can have written and not yet read; the most that Linux gives everybody."""
 
 
 class Child:
@@ -33,6 +37,7 @@ class Child:
         assert popen.stderr is not None
         self.pid = popen.pid
         self.process = procfs.read(popen.pid) if means.environ_sweep or means.subreaper else None
+        _widen(popen.stdout)
         self.stdout = stream.Pipe(popen.stdout)
         self.stderr = stream.Pipe(popen.stderr)
         self.stdin = stream.Pipe(popen.stdin) if popen.stdin else None
@@ -149,3 +154,9 @@ def reason(command: Command, number: int) -> str:
             return f"{program}: arguments or environment too long; pass long text by stdin"
         case _:
             return f"{program}: {os.strerror(number)}"
+
+
+def _widen(pipe: IO[bytes]) -> None:
+    # Some CLIs exit without waiting for their last writes, and lose what the pipe has no room for.
+    with suppress(OSError, AttributeError):
+        fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)

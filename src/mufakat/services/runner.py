@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import logging
 from dataclasses import dataclass
@@ -10,11 +9,8 @@ from pathlib import Path
 
 from mufakat.core.base import MufakatError
 from mufakat.core.talk import stream
-from mufakat.core.talk.agent import Agent
-from mufakat.core.talk.conversation import Conversation
-from mufakat.core.talk.message import Message
 from mufakat.core.talk.session import Session
-from mufakat.core.talk.turn import Failure, Reply, Status, Turn
+from mufakat.core.talk.turn import Failure, Reply, Status
 from mufakat.core.talk.usage import Usage
 from mufakat.ports.engine import Engine, Run
 from mufakat.ports.library import Library
@@ -22,23 +18,11 @@ from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Store
 from mufakat.services import packing, turn_record
 from mufakat.services.announce import Announcer
+from mufakat.services.job import Job
 from mufakat.services.packing import Packed, Packing
-from mufakat.services.request import Ask
 from mufakat.services.turn_record import Heard
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A queued turn with everything that its run needs."""
-
-    turn: Turn
-    ask: Ask
-    conversation: Conversation
-    agent: Agent
-    prompt: Message
-    cancel: asyncio.Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +74,9 @@ class Runner:
     async def _attempt(self, job: Job, engine: Engine, say: Announcer, *, heard: Heard) -> Reply:
         if job.cancel.is_set():
             return Reply(Status.CANCELLED)
-        memory = await self._packing.memory(job.conversation, job.agent, asked=job.prompt.number)
+        memory = await self._packing.memory(
+            job.conversation, job.agent, asked=job.prompt.number, budget=job.ask.budget
+        )
         packed = await self._packing.pack(
             job.ask,
             memory,

@@ -1,0 +1,158 @@
+"""Accepting a request: all that must be on disk before anybody is told it was accepted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mufakat.core.base import AgentId, Conflict, Event, NotFound, TurnId
+from mufakat.core.coordination import identity
+from mufakat.core.talk import message, turn
+from mufakat.core.talk.agent import Agent
+from mufakat.core.talk.conversation import Conversation
+from mufakat.core.talk.message import Kind
+from mufakat.core.talk.turn import Status, Turn
+from mufakat.ports.scrub import Scrub
+from mufakat.ports.store import Transaction
+from mufakat.services import idempotency, ids, job, request, talk
+from mufakat.services.job import Job
+from mufakat.services.request import Ask
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A request that is on disk; `known` when its key was used for it before."""
+
+    job: Job
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """Puts requests into the store, on behalf of one person at one host."""
+
+    scrub: Scrub
+    host: str
+    person: str
+
+    def accept(self, tx: Transaction, ask: Ask, *, key: str, digest: str) -> Accepted:
+        """Store prompt and queued turn in the step of `tx`; the same key stores nothing new."""
+        known = idempotency.earlier(tx, key, digest)
+        if known:
+            return Accepted(job.of(tx, resolve(tx, known)), known=True)
+        conversation = self._conversation(tx, ask)
+        agent = self._agent(tx, conversation, ask)
+        kinds = self.scrub(ask.prompt).kinds
+        draft = message.draft(Kind.PERSON, self.person, text=ask.prompt, secrets=kinds)
+        prompt = talk.append(tx, conversation.id, draft)
+        queued = Turn(
+            id=TurnId(ids.new("t")),
+            conversation=conversation.id,
+            agent=agent.id,
+            identity=agent.identity,
+            engine=ask.engine,
+            model=ask.model,
+            role=ask.role,
+            persona=ask.persona,
+            status=Status.QUEUED,
+            prompt=prompt.id,
+            created=tx.now(),
+            options=request.to_json(ask),
+        )
+        idempotency.keep(tx, key, digest, queued.id)
+        return Accepted(queue(tx, queued), known=False)
+
+    def newcomer(self, engine: str) -> str:
+        """How a preview names an agent that does not exist yet."""
+        return str(identity.assign(engine, self.host, instance="0" * 32))
+
+    def _conversation(self, tx: Transaction, ask: Ask) -> Conversation:
+        folder = request.folder(ask.project)
+        project = talk.ensure_project(tx, str(folder), folder.name)
+        if not ask.conversation:
+            return talk.add(tx, project, self.scrub(ask.prompt).text)
+        found = talk.resolve(tx, ask.conversation)
+        if found.project != project.id:
+            raise Conflict(
+                f"Conversation {found.id} belongs to another project.",
+                fix="Ask from its folder, or leave the conversation out.",
+            )
+        return found
+
+    def _agent(self, tx: Transaction, conversation: Conversation, ask: Ask) -> Agent:
+        found = agent_for(tx, conversation, ask)
+        if found is not None:
+            return found
+        taken = tx.agents.identities(identity.label(ask.engine, 24))
+        name = identity.assign(ask.engine, self.host, instance=ids.instance(), taken=taken)
+        return tx.agents.add(
+            Agent(
+                id=AgentId(ids.new("a")),
+                conversation=conversation.id,
+                identity=str(name),
+                engine=ask.engine,
+                role=ask.role,
+                persona=ask.persona,
+                created=tx.now(),
+            )
+        )
+
+
+def agent_for(tx: Transaction, conversation: Conversation, ask: Ask) -> Agent | None:
+    """The agent that a request goes to, where it has been in the conversation before."""
+    return tx.agents.find(conversation.id, engine=ask.engine, role=ask.role, persona=ask.persona)
+
+
+def queue(tx: Transaction, queued: Turn) -> Job:
+    """Store a turn and announce it."""
+    stored = tx.turns.add(queued)
+    data = {"conversation": stored.conversation, "identity": stored.identity}
+    tx.events.record(Event("turn.queued", stored.id, data))
+    return job.of(tx, stored)
+
+
+def again(tx: Transaction, id: str) -> Job:
+    """Queue what a turn asked once more; raises Conflict unless it ended without success."""
+    old = resolve(tx, id)
+    if old.status not in turn.FINAL or old.status is Status.DONE:
+        raise Conflict(
+            f"The turn is {old.status}.", fix="Only turns that ended without success are retried."
+        )
+    return queue(
+        tx,
+        Turn(
+            id=TurnId(ids.new("t")),
+            conversation=old.conversation,
+            agent=old.agent,
+            identity=old.identity,
+            engine=old.engine,
+            model=old.model,
+            role=old.role,
+            persona=old.persona,
+            status=Status.QUEUED,
+            prompt=old.prompt,
+            created=tx.now(),
+            options=old.options,
+        ),
+    )
+
+
+def interrupt(tx: Transaction, left: Turn) -> None:
+    """Record that a turn's server died; it may have had effects, so it is not run again."""
+    why = "the server ended while the engine ran; it may have had effects"
+    ended = tx.turns.move(left.id, Status.INTERRUPTED, message=why)
+    data = {
+        "conversation": left.conversation,
+        "status": Status.INTERRUPTED.value,
+        "answer": None,
+        "message": why,
+        "fix": turn.fix(ended),
+    }
+    tx.events.record(Event("turn.ended", left.id, data))
+
+
+def resolve(tx: Transaction, id: str) -> Turn:
+    """A turn by its id; raises NotFound."""
+    found = tx.turns.get(TurnId(id))
+    if found is None:
+        raise NotFound(f"There is no turn {id}.", fix="List them: mufakat turns list")
+    return found
