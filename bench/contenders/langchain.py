@@ -1,12 +1,19 @@
-"""LangChain's `trim_messages`: the newest messages that fit, behind one system message."""
+"""LangChain's `trim_messages`: the newest messages that fit, behind one system message.
+
+Its counter is the caller's: here the cheapest there is, a sum of lengths.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import metadata
 
-from bench.case import PERSON, Case
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.messages.utils import trim_messages
+
+from bench.case import PERSON, Case
+
+Counter = Callable[[list[BaseMessage]], int]
 
 FRAME = 2
 """Characters between two messages when they are joined to one text."""
@@ -16,6 +23,9 @@ class Contender:
     """The messages stay in memory, as the library has no store for them."""
 
     version = f"langchain-core {metadata.version('langchain-core')}"
+
+    def __init__(self, counter: Counter | None = None) -> None:
+        self._counter = counter or count
 
     def prepare(self, given: Case) -> None:
         """Build the library's messages once."""
@@ -32,7 +42,7 @@ class Contender:
         kept = trim_messages(
             self._messages,
             max_tokens=self._room,
-            token_counter=count,
+            token_counter=self._counter,
             strategy="last",
             include_system=True,
         )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from importlib import metadata
 
-from bench.case import PERSON, Case
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory, StaticMemoryBlock
+
+from bench.case import PERSON, Case
 
 BATCH = 100
 """Messages put at once; one at a time would take a minute for a thousand."""

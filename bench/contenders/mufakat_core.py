@@ -5,7 +5,7 @@ from __future__ import annotations
 import mufakat
 from bench.case import Case
 from bench.contenders import mufakat_request
-from mufakat.core.pack import assemble
+from mufakat.core.pack import assemble, deliver
 from mufakat.core.pack.assemble import Pack
 
 
@@ -18,10 +18,10 @@ class Contender:
         """Load once, from a store."""
         request = mufakat_request.Contender()
         request.prepare(given)
-        self._facts, self._sections = request.facts(), request._sections
+        self._facts, self._sections = request.facts(), request.sections
 
     def run(self) -> str:
         """The text as an engine without a system slot gets it."""
         made = assemble.assemble(self._facts, self._sections)
         assert isinstance(made, Pack)
-        return f"{made.text}\n{made.prompt}"
+        return deliver.fresh(made, splits_system=False, expands_at=False).user

@@ -10,7 +10,7 @@ import mufakat
 from bench.case import Case
 from bench.contenders import store, tables
 from mufakat.core.base import AgentId
-from mufakat.core.pack import assemble
+from mufakat.core.pack import assemble, deliver
 from mufakat.core.pack.assemble import Pack
 from mufakat.core.pack.facts import Facts
 
@@ -30,7 +30,7 @@ class Contender:
         self._store, self._conversation = self._loop.run_until_complete(filling)
         self._packing = store.packing(self._store, home, budget=given.budget)
         self._given = given
-        self._sections = tables.twenty(given)
+        self.sections = tables.twenty(given)
         start = self.pack().receipt.window_start
         id = self._conversation.id
         self._loop.run_until_complete(
@@ -47,10 +47,10 @@ class Contender:
 
     def pack(self) -> Pack:
         """Load and assemble."""
-        made = assemble.assemble(self.facts(), self._sections)
+        made = assemble.assemble(self.facts(), self.sections)
         assert isinstance(made, Pack)
         return made
 
     def run(self) -> str:
         """The text as an engine without a system slot gets it."""
-        return f"{self.pack().text}\n{self._given.prompt}"
+        return deliver.fresh(self.pack(), splits_system=False, expands_at=False).user

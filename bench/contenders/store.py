@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -37,11 +38,13 @@ async def filled(given: Case, home: Path) -> tuple[storage.SqliteStore, Conversa
     conversation = await store.write(begin)
     messages = iter(given.messages)
     while batch := list(islice(messages, BATCH)):
-        await _keep(store, conversation.id, batch)
+        await keep(store, conversation.id, batch)
     return store, conversation
 
 
-async def _keep(store: Store, conversation: ConversationId, batch: list[Said]) -> None:
+async def keep(store: Store, conversation: ConversationId, batch: Sequence[Said]) -> None:
+    """Keep messages in one transaction."""
+
     def step(tx: Transaction) -> None:
         for said in batch:
             kind = Kind.PERSON if said.speaker == PERSON else Kind.AGENT

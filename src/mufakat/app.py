@@ -23,8 +23,8 @@ from mufakat.services.feed import Feed
 from mufakat.services.packing import Packing
 from mufakat.services.packs import Packs
 from mufakat.services.roster import Roster
-from mufakat.services.talk import Talk
 from mufakat.services.runner import Limits, Runner
+from mufakat.services.talk import Talk
 from mufakat.services.turns import Turns
 from mufakat.settings import EngineSettings, Settings
 from mufakat.storage import restore as restoring

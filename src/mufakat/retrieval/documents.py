@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 from pathlib import Path
+from types import MappingProxyType
 
 from mufakat.core.base import InvalidInput, NotFound
 from mufakat.core.talk.agent import Permission, Role
@@ -15,14 +18,17 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 _FRONT = re.compile(r"\A---\n(?P<head>.*?)\n---\n(?P<body>.*)\Z", re.DOTALL)
 
 
-def builtin(folder: str) -> dict[str, str]:
+@cache
+def builtin(folder: str) -> Mapping[str, str]:
     """The files that ship with the package, by name without ending."""
     root = resources.files(__package__) / folder
-    return {
-        entry.name.removesuffix(".md"): entry.read_text("utf-8")
-        for entry in root.iterdir()
-        if entry.name.endswith(".md")
-    }
+    return MappingProxyType(
+        {
+            entry.name.removesuffix(".md"): entry.read_text("utf-8")
+            for entry in root.iterdir()
+            if entry.name.endswith(".md")
+        }
+    )
 
 
 def own(folder: Path) -> dict[str, tuple[str, Path]]:
@@ -68,7 +74,8 @@ def roles(home: Path) -> tuple[Role, ...]:
 
 def persona(home: Path, name: str) -> str:
     """The text of a persona; raises NotFound with the names there are."""
-    known = builtin("personas") | {n: text for n, (text, _) in own(home / "personas").items()}
+    known = {**builtin("personas")}
+    known |= {own_name: text for own_name, (text, _) in own(home / "personas").items()}
     if name not in known:
         raise NotFound(
             f"There is no persona {name!r}.",

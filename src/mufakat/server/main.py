@@ -69,11 +69,7 @@ class Running(uvicorn.Server):
         await self.asked.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for server in self.servers:
-            server.close()
-        # What was accepted just before becomes a connection some turns of the loop later.
-        for _ in range(ACCEPT_TURNS):
-            await asyncio.sleep(0)
+        await self._stop_accepting()
         for connection in list(self.server_state.connections):
             connection.shutdown()
         if self.server_state.tasks:
@@ -82,6 +78,20 @@ class Running(uvicorn.Server):
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
         await self._hang_up()
+
+    async def _stop_accepting(self) -> None:
+        """Close the listeners, but not under a connection that has just been accepted.
+
+        asyncio loses such a connection's socket when the listener is closed before the loop has
+        made a transport of it, some turns later.
+        """
+        loop = asyncio.get_running_loop()
+        for listener in (one for server in self.servers for one in server.sockets):
+            loop.remove_reader(listener.fileno())
+        for _ in range(ACCEPT_TURNS):
+            await asyncio.sleep(0)
+        for server in self.servers:
+            server.close()
 
     async def _hang_up(self) -> None:
         """Wait until what was sent has left; readers that do not take it are cut."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mufakat.core.pack import account, budget, fill, history, mode, quote
+from mufakat.core.pack import account, budget, fill, history, mode, quote, resolution
 from mufakat.core.pack.budget import Claim, Impossible
 from mufakat.core.pack.facts import Facts
 from mufakat.core.pack.fill import Filled, Wanted
@@ -76,7 +76,9 @@ def want(section: Section, facts: Facts, newest: Sequence[Said]) -> Wanted:
     items = section.render(facts)
     if not items:
         return Wanted(section, (), 0)
-    return Wanted(section, items, sum(len(one.forms[0][1]) for one in items) + len(items) + frame)
+    texts = sum(len(one.forms[0][1]) for one in items)
+    separators = len(resolution.SEPARATOR) * (len(items) - 1)
+    return Wanted(section, items, texts + separators + frame)
 
 
 def claims(wanted: Sequence[Wanted], facts: Facts, total: int) -> list[Claim]:

@@ -1,0 +1,23 @@
+"""The command: `python -m bench pack|turn [--write]`."""
+
+from __future__ import annotations
+
+import argparse
+
+from bench import pack, report
+
+
+def main() -> None:
+    """Measure what is named, print the tables, and with --write keep them in the docs."""
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    parser.add_argument("name", choices=("pack", "turn"))
+    parser.add_argument("--write", action="store_true", help="rewrite docs/benchmarks.md")
+    chosen = parser.parse_args()
+    body = f"{pack.main()}\n\n{report.machine()}"
+    print(body)
+    if chosen.write:
+        report.write(chosen.name, body)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""A role is what the engine lets its agent do, not what the agent is asked to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from engines import running
+from engines.real.conftest import Real
+from equipment.model_server import server
+from mufakat.core.talk.agent import Permission
+from mufakat.core.talk.turn import Status
+
+pytestmark = [pytest.mark.anyio, pytest.mark.clis]
+
+WRITTEN, TOUCHED = "written.txt", "touched.txt"
+EXACT = {
+    Permission.READ: set(),
+    Permission.RUN: {TOUCHED},
+    Permission.WRITE: {WRITTEN},
+    Permission.DEVELOP: {WRITTEN, TOUCHED},
+}
+BOTH = {WRITTEN, TOUCHED}
+# Codex's sandbox knows reading and writing, nothing between.
+MADE = {
+    cli: EXACT if cli != "codex" else {**dict.fromkeys(Permission, BOTH), Permission.READ: set()}
+    for cli in running.CLIS
+}
+
+
+@pytest.mark.parametrize("permission", list(Permission))
+@pytest.mark.parametrize("cli", running.CLIS)
+async def test_an_agent_can_do_what_its_role_may_and_no_more(
+    cli: str, permission: Permission, real: Real, model: server.ModelServer
+) -> None:
+    bench = real(cli)
+    written = str(bench.project / WRITTEN)
+    model.set_script(
+        {
+            "turns": [
+                {"tools": [{"name": "$write", "args": {"file_path": written, "content": "x"}}]},
+                {"tools": [{"name": "$shell", "args": {"command": f"touch {TOUCHED}"}}]},
+                {"tools": [{"name": "$read", "args": {"file_path": f"{bench.project}/README.md"}}]},
+            ],
+            "default": {"text": "I tried {{LAST_TOOL_RESULT}}"},
+        }
+    )
+    turn = await bench.turn("Change everything.", permission=permission)
+    made = {path.name for path in bench.project.iterdir()} & BOTH
+    assert made == MADE[cli][permission]
+    assert turn.reply.status is Status.DONE, turn.reply
+    assert "PELICAN" in turn.reply.text
+    assert turn.left == []
