@@ -50,7 +50,7 @@ async def measure(*, sizes: Sequence[int] = SIZES) -> str:
         given = case.make(size)
         found = await side_by_side(given)
         parts.append(f"### {size:,} messages\n\n{table(given, found)}")
-    parts.append(f"### Fill and prefix\n\n{stability.measure()}")
+    parts.append(f"### Fill and prefix\n\n{await stability.measure()}")
     return "\n\n".join(parts)
 
 

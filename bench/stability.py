@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import os
 import random
@@ -38,9 +37,9 @@ class Seen:
     over: int = 0
 
 
-def measure() -> str:
+async def measure() -> str:
     """The table of 120 turns of one conversation."""
-    seen = asyncio.run(_turns(random.Random(7)))
+    seen = await _turns(random.Random(7))
     columns = (f"over {TURNS} turns", "mean", "least")
     shares = (("fill: used ÷ budget", seen.fill), ("prefix shared", seen.prefix))
     lines = [[name, f"{fmean(each):.3f}", f"{min(each):.3f}"] for name, each in shares]

@@ -71,6 +71,7 @@ def facts(given: Case, history: HistoryFacts, speakers: Sequence[Speaker]) -> Fa
         project=ProjectFacts("made", "/made", texts["project"]),
         role=Role("developer", "", texts["role"], Permission.DEVELOP, "builtin"),
         identity="claude@host:000001",
+        persona=texts["identity"],
         platform=texts["platform"],
         history=history,
         participants=tuple(speakers),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import stat
 
 import pytest
 
@@ -301,3 +303,13 @@ async def test_the_preview_is_what_is_then_sent(house: House) -> None:
     assert preview.user == (await house.app.packs.sent(pack))[1]
     assert preview.receipt.parity == pack.receipt.parity
     assert preview.receipt.used == pack.receipt.used
+
+
+async def test_row_67_all_that_a_turn_leaves_behind_is_for_its_owner_alone(house: House) -> None:
+    before = os.umask(0)
+    try:
+        await house.ask("Hi.", engine="scripted")
+    finally:
+        os.umask(before)
+    for path in house.home.rglob("*"):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path

@@ -43,7 +43,8 @@ def start_detached(place: Path, *, port: int | None = None) -> subprocess.Popen[
     log = place / home.START_LOG
     home.private_folder(place)
     home.private_folder(log.parent)
-    argv = [sys.executable, "-m", "mufakat", "--home", str(place), "--json", "up"]
+    # -P: a file in the current folder must not stand in for a module.
+    argv = [sys.executable, "-P", "-m", "mufakat", "--home", str(place), "--json", "up"]
     argv += [] if port is None else ["--port", str(port)]
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:

@@ -51,6 +51,8 @@ class Running(uvicorn.Server):
         super().__init__(config)
         self.ready = asyncio.Event()
         self.asked = asyncio.Event()
+        self.released = asyncio.Event()
+        """Nothing is left to tell, so connections may end."""
 
     def stop(self) -> None:
         """Ask for the end; call it on the server's own loop."""
@@ -67,9 +69,10 @@ class Running(uvicorn.Server):
 
     async def main_loop(self) -> None:
         await self.asked.wait()
+        await self._stop_accepting()
+        await self.released.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await self._stop_accepting()
         for connection in list(self.server_state.connections):
             connection.shutdown()
         if self.server_state.tasks:
@@ -210,10 +213,11 @@ async def answering(
         yield Ready(url, token), server
     finally:
         files.forget(settings.home)
+        server.stop()
         # Turns first: those who follow them still hear how they ended.
         await app.turns.close()
         door.streams.close()
-        server.stop()
+        server.released.set()
         await serving
 
 

@@ -24,8 +24,6 @@ from mufakat.ports.store import Store, Transaction
 from mufakat.services import request
 from mufakat.services.request import Ask
 
-MARGIN = 1.25
-"""Characters read for each of the budget: cleaning may shorten what is told of them."""
 MIN_CHUNK, MAX_CHUNK = 20, 500
 """Messages read at a time while the budget is not yet covered."""
 
@@ -149,9 +147,9 @@ class Packing:
         last = tx.messages.last_by_speaker(now.id, clip=quote.LONG)
         people = tx.messages.last_of_kind(now.id, Kind.PERSON, limit=3, clip=quote.LONG)
         reserved = [*last, *[said for said in people if said.number != asked][:2]]
-        history = HistoryFacts(
+        told = HistoryFacts(
             fence=now.fence,
-            newest=self._newest(tx, now, asked, chars=int(MARGIN * (budget or self.budget))),
+            newest=self._newest(tx, now, asked, chars=budget or self.budget),
             reserved=[self._scrubbed(tx, said) for said in reserved],
             total=now.messages,
             talk=now.talk - (1 if asked else 0),
@@ -165,7 +163,7 @@ class Packing:
         )
         kept = tx.agents.session(agent) if agent else None
         system = tx.packs.text(kept.system) if kept and kept.system else ""
-        return Memory(history, speakers, kept, system or "")
+        return Memory(told, speakers, kept, system or "")
 
     def _newest(
         self, tx: Transaction, conversation: Conversation, asked: int, *, chars: int

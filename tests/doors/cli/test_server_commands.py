@@ -127,3 +127,17 @@ def test_local_refuses_to_work_beside_a_server(own: Mufakat) -> None:
     found = own.ask("x", "--local")
     assert (found.code, found.error["code"]) == (3, "in_use")
     assert str(own.pid) in found.error["message"]
+
+
+def test_a_server_of_another_version_is_told_of(own: Mufakat) -> None:
+    own.run("up", "--detach")
+    record = own.home / "server.json"
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"version": "0.0.1"}))
+    assert "the server is version 0.0.1" in own.run("turns", "--no-json").err
+    assert own.run("turns").err == "", "programs get clean JSON and nothing else"
+
+
+def test_files_in_the_home_are_not_taken_for_modules(own: Mufakat) -> None:
+    own.home.mkdir(mode=0o700)
+    (own.home / "click.py").write_text("raise SystemExit(77)\n")
+    assert own.ask("x").code == 0

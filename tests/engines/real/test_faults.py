@@ -23,7 +23,9 @@ FAULTS: dict[str, tuple[dict[str, Any], set[Failure]]] = {
     "truncate": ({**HALF, "fault": "truncate"}, {Failure.NETWORK}),
     "hang_mid": ({**HALF, "fault": "hang_mid", "seconds": 100}, {Failure.IDLE}),
 }
-LONG = {("opencode", fault) for fault in ("429", "500", "truncate")} | {("codex", "500")}
+LONG = {("opencode", fault) for fault in ("429", "500", "truncate", "hang_mid")} | {
+    ("codex", "500")
+}
 
 
 def cases() -> list[Any]:

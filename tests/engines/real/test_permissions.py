@@ -27,8 +27,15 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("permission", list(Permission))
-@pytest.mark.parametrize("cli", running.CLIS)
+LONG = {("opencode", Permission.RUN), ("opencode", Permission.WRITE)}
+CASES = [
+    pytest.param(cli, level, marks=[pytest.mark.slow] if (cli, level) in LONG else [])
+    for cli in running.CLIS
+    for level in Permission
+]
+
+
+@pytest.mark.parametrize(("cli", "permission"), CASES)
 async def test_an_agent_can_do_what_its_role_may_and_no_more(
     cli: str, permission: Permission, real: Real, model: server.ModelServer
 ) -> None:

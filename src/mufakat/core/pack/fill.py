@@ -66,7 +66,7 @@ def fill(
         else:
             filled.append(_chosen(one, room, granted[one.section.kind]))
     if window is None:
-        return filled, 1
+        return filled, facts.history.window_start
     left = total - len(facts.prompt) - sum(one.used for one in filled)
     return [
         _earlier(one, facts, newest, window, left=left) if one.kind == table.EARLIER else one

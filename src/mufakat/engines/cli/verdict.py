@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from mufakat.core.talk.turn import Failure, Reply, Status
 from mufakat.core.talk.usage import Usage
@@ -10,6 +12,12 @@ from mufakat.engines import failure
 from mufakat.engines.process.command import Ended, Outcome
 
 KILLED = 128
+STOPPED: Mapping[Ended, tuple[Failure, str]] = MappingProxyType(
+    {
+        Ended.IDLE: (Failure.IDLE, "No output came for too long."),
+        Ended.DEADLINE: (Failure.DEADLINE, "The turn took too long."),
+    }
+)
 OUR_FAULTS = ("cannot write", "too long")
 """Reasons for which a program that is there was not started."""
 
@@ -64,22 +72,24 @@ def _judge(said: Said, outcome: Outcome) -> Judgement:
         ours = any(words in outcome.why for words in OUR_FAULTS)
         return _failed(Failure.INTERNAL if ours else Failure.MISSING, outcome.why)
     if said.finished:
-        if said.text.strip():
-            return Status.DONE, None, ""
-        return _failed(Failure.EMPTY, said.last_warning or "The engine's answer is empty.")
+        return _finished(said)
+    if outcome.ended in STOPPED:
+        kind, words = STOPPED[outcome.ended]
+        return _failed(kind, _with(said, words))
     if said.error is not None:
         kind = said.error_class or failure.of_text(said.error, Failure.INTERNAL)
         return _failed(kind, said.error)
     return _unfinished(said, outcome)
 
 
+def _finished(said: Said) -> Judgement:
+    if said.text.strip():
+        return Status.DONE, None, ""
+    return _failed(Failure.EMPTY, said.last_warning or "The engine's answer is empty.")
+
+
 def _unfinished(said: Said, outcome: Outcome) -> Judgement:
-    """No end mark came."""
-    match outcome.ended:
-        case Ended.IDLE:
-            return _failed(Failure.IDLE, _with(said, "No output came for too long."))
-        case Ended.DEADLINE:
-            return _failed(Failure.DEADLINE, _with(said, "The turn took too long."))
+    """The process ended by itself, and no end mark came."""
     code = outcome.exit_code or 0
     if code < 0 or code > KILLED:
         died = f"signal {-code if code < 0 else code - KILLED}"
@@ -92,7 +102,9 @@ def _unfinished(said: Said, outcome: Outcome) -> Judgement:
 
 
 def _with(said: Said, message: str) -> str:
-    return f"{message} Last: {said.last_warning}" if said.last_warning else message
+    """What we say of a turn that we stopped; an error may be only the echo of our stopping it."""
+    last = said.last_warning or said.error
+    return f"{message} Last: {last}" if last else message
 
 
 def _failed(kind: Failure, message: str) -> Judgement:
