@@ -30,6 +30,8 @@ from mufakat.engines.process.command import Ended, Line, Outcome
 from mufakat.ports.engine import Engine, Options, Run
 
 RECORDED = Path(__file__).parents[1] / "equipment" / "recorded"
+KEPT_EVENTS = 5000
+"""More would be measured as the engine's own memory."""
 CLIS = ("claude", "codex", "gemini", "opencode")
 
 
@@ -84,7 +86,8 @@ class Bench:
         stop = cancel or asyncio.Event()
 
         async def keep(event: stream.StreamEvent) -> None:
-            events.append(event)
+            if len(events) < KEPT_EVENTS:
+                events.append(event)
             if cancel_when and cancel_when(events):
                 stop.set()
 

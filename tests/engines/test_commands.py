@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import stat
 import tomllib
@@ -330,3 +331,31 @@ def test_instruction_files_are_found_up_to_the_repositorys_root(tmp_path: Path) 
     assert doctor.loaded(below, ["AGENTS.md"]) == (str(below / "AGENTS.md"),)
     (tmp_path / "repo" / ".git").mkdir()
     assert len(doctor.loaded(below, ["AGENTS.md"])) == 2
+
+
+def test_only_the_newest_raw_outputs_stay(tmp_path: Path) -> None:
+    invocation.prune(tmp_path / "none", 3)
+    for number in range(6):
+        path = tmp_path / f"{9 - number}.out"
+        path.touch()
+        os.utime(path, (number, number))
+    invocation.prune(tmp_path, 3)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["4.out", "5.out", "6.out"]
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        McpServer('x={command="touch"}', ("a",)),
+        McpServer("a.b", ("a",)),
+        McpServer("", ("a",)),
+        McpServer("x"),
+        McpServer("x", ("a",), url="http://b"),
+    ],
+)
+def test_a_server_whose_name_could_be_an_order_is_refused(server: McpServer) -> None:
+    reply = one_shot.refused("/x", run(mcp=(server,)), FACTS, session_id.UUID, Options())
+    assert reply is not None and reply.failure is Failure.BAD_REQUEST
+    assert one_shot.refused("/x", run(mcp=(SERVER, REMOTE)), FACTS, session_id.UUID, Options()) is (
+        None
+    )

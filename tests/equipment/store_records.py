@@ -131,3 +131,15 @@ def pack(id: str = "k_1", *, conversation: ConversationId = TALK, text: str = ""
         "aa",
         ("CLAUDE.md",),
     )
+
+
+def talk_of(count: int):
+    """A step that makes a conversation of `count` messages, people and agents in turn."""
+
+    def step(tx: Transaction) -> None:
+        make.setup(tx)
+        for n in range(1, count + 1):
+            kind, who = (Kind.PERSON, "human") if n % 2 else (Kind.AGENT, f"claude@h:{n % 4:06d}")
+            tx.messages.append(TALK, say(f"text {n}", kind=kind, speaker=who), id=number(n))
+
+    return step

@@ -40,6 +40,12 @@ class Show:
                 self.text(str(data.get("text", "")))
             case "turn.text_reset":
                 self.reset(str(data.get("why", "")))
+            case kind:
+                self.progress(kind, data)
+
+    def progress(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Tell what happens beside the answer; kinds that say nothing to a person are passed."""
+        match kind:
             case "turn.packed":
                 used, budget = (output.number(data.get(name)) for name in ("used", "budget"))
                 self.note("pack", f"{data.get('mode')}, {used} of {budget} characters")
@@ -51,6 +57,10 @@ class Show:
             case "turn.permission":
                 granted = "granted" if data.get("granted") else "not granted"
                 self.note("asks", f"{data.get('request')} ({granted})")
+            case "turn.compacted":
+                sizes = [output.number(data[name]) for name in ("before", "after") if data.get(name)]
+                what = "the engine shortened its own memory; the next turn tells it all again"
+                self.note("memory", f"{what} ({' to '.join(sizes)} tokens)" if sizes else what)
             case "turn.notice":
                 self.note(str(data.get("level", "note")), str(data.get("text", "")))
 

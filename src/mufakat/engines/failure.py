@@ -8,7 +8,9 @@ from mufakat.core.talk.turn import Failure
 from mufakat.engines.process import json_line, text
 
 SHOWN = 2000
-_STATUS = re.compile(r"(?:status|error|code|http)\W{0,6}([45]\d\d)\b|\b([45]\d\d) [A-Z][a-z]", re.I)
+_STATUS = re.compile(
+    r"(?:status|error|code|http)\W{0,6}([45]\d\d)\b|(?-i:\b([45]\d\d) [A-Z][a-z])", re.I
+)
 _RETRY = re.compile(r"(?:retry|try again)\D{0,24}?(\d+(?:\.\d+)?) ?(ms|s|m)?(?:ec|in|illi)?", re.I)
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 _TOO_LONG = re.compile(
@@ -26,7 +28,9 @@ _WORDS = (
     (re.compile(r"rate.?limit|quota|too many requests|usage limit", re.I), Failure.RATE_LIMIT),
     (
         re.compile(
-            r"log ?in\b|authenticat|unauthori[sz]ed|api.?key|credential|auth method|/login", re.I
+            r"log ?in\b|logged (?:in|out)|authenticat|unauthori[sz]ed|api.?key|credential"
+            r"|auth method|/login",
+            re.I,
         ),
         Failure.LOGIN,
     ),

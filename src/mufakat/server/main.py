@@ -42,6 +42,8 @@ class Ready:
 
 
 OnReady = Callable[[Ready], None]
+Started = Future[tuple[Ready, Callable[[], None]]]
+"""What a server's thread hands over when it answers, and how to stop it."""
 
 
 class Running(uvicorn.Server):
@@ -124,7 +126,7 @@ def in_thread(settings: Settings, *, limits: Limits | None = None) -> Iterator[R
     Engines' processes die with the thread that starts them, and that is this one: leave the
     context only when the work is done.
     """
-    started: Future[tuple[Ready, Callable[[], None]]] = Future()
+    started: Started = Future()
     thread = threading.Thread(
         target=_thread, args=(settings, started, limits or Limits()), name="mufakat-server"
     )
@@ -132,6 +134,8 @@ def in_thread(settings: Settings, *, limits: Limits | None = None) -> Iterator[R
     try:
         ready, stop = started.result()
     except BaseException:
+        # Interrupted while it starts: it must not go on serving behind our back.
+        started.add_done_callback(_stop_started)
         thread.join()
         raise
     try:
@@ -141,9 +145,12 @@ def in_thread(settings: Settings, *, limits: Limits | None = None) -> Iterator[R
         thread.join()
 
 
-def _thread(
-    settings: Settings, started: Future[tuple[Ready, Callable[[], None]]], limits: Limits
-) -> None:
+def _stop_started(started: Started) -> None:
+    if started.exception() is None:
+        started.result()[1]()
+
+
+def _thread(settings: Settings, started: Started, limits: Limits) -> None:
     async def main() -> None:
         loop = asyncio.get_running_loop()
         async with _running(settings, limits) as (ready, server):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Mapping
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -13,12 +15,17 @@ from mufakat.core.base import ConversationId, Event, TurnId
 from mufakat.core.talk import stream
 from mufakat.core.talk.usage import Usage
 from mufakat.ports.scrub import Scrub
-from mufakat.ports.store import Store
+from mufakat.ports.store import Store, Transaction
+
+Step = Callable[[Transaction], None]
 
 PIECE_SECONDS = 0.1
 PIECE_CHARS = 2_000
 OUTPUT_CHARS = 2_000
-"""Of a tool's output; all of it stands in its message."""
+"""Of a tool's output, all of which stands in its message, and of an unknown event."""
+SCRUBBED_CHARS = OUTPUT_CHARS + secret_tail.LONGEST_HELD
+"""Looked through for secrets before the cut, which could leave the first half of one."""
+CUT = frozenset({"output", "raw", "type"})
 KINDS: Mapping[type[stream.StreamEvent], str] = MappingProxyType(
     {
         stream.SessionStarted: "turn.session",
@@ -28,6 +35,7 @@ KINDS: Mapping[type[stream.StreamEvent], str] = MappingProxyType(
         stream.Tool: "turn.tool",
         stream.PermissionAsked: "turn.permission",
         stream.UsageSeen: "turn.usage",
+        stream.Compacted: "turn.compacted",
         stream.Notice: "turn.notice",
         stream.Unknown: "turn.unknown",
     }
@@ -42,6 +50,9 @@ def clean(data: Mapping[str, Any], scrub: Scrub) -> dict[str, Any]:
 def _clean(value: Any, scrub: Scrub) -> Any:
     if isinstance(value, str):
         return scrub(value).text
+    if isinstance(value, float) and not math.isfinite(value):
+        # JSON has no word for it: one such number would make the log unreadable for everybody.
+        return None
     if isinstance(value, Mapping):
         return clean(value, scrub)
     if isinstance(value, list | tuple):
@@ -62,33 +73,40 @@ class Announcer:
         self._held = ""
         self._last = float("-inf")
 
-    async def take(self, event: stream.StreamEvent) -> None:
-        """Announce one stream event."""
+    async def take(self, event: stream.StreamEvent, *, also: Step | None = None) -> None:
+        """Announce one stream event; `also` is kept in the same transaction."""
         if isinstance(event, stream.Text):
             self._held += event.text
             now = asyncio.get_running_loop().time()
             if now - self._last >= PIECE_SECONDS or len(self._held) >= PIECE_CHARS:
                 self._last = now
-                await self._release(secret_tail.settled(self._held))
+                await self._write(self._release(secret_tail.settled(self._held)))
             return
-        await self.flush()
+        held = self._release(len(self._held))
         kind, data = describe(event)
-        await self.announce(kind, data)
+        made = self.event(kind, data)
+        await self._write([*held, dataclasses.replace(made, data=shortened(made.data))], also=also)
 
     async def flush(self) -> None:
         """Announce what is still held back."""
-        await self._release(len(self._held))
+        await self._write(self._release(len(self._held)))
 
-    async def _release(self, length: int) -> None:
+    def _release(self, length: int) -> list[Event]:
+        """The event of the first `length` characters held back; none of none."""
         if not length:
-            return
+            return []
         piece, self._held = self._held[:length], self._held[length:]
-        await self.announce("turn.text", {"text": piece})
+        return [self.event("turn.text", {"text": piece})]
 
-    async def announce(self, kind: str, data: Mapping[str, Any]) -> None:
-        """Write one event about the turn."""
-        event = self.event(kind, data)
-        await self._store.write(lambda tx: tx.events.record(event))
+    async def _write(self, made: Sequence[Event], *, also: Step | None = None) -> None:
+        def step(tx: Transaction) -> None:
+            for event in made:
+                tx.events.record(event)
+            if also is not None:
+                also(tx)
+
+        if made:
+            await self._store.write(step)
 
     def event(self, kind: str, data: Mapping[str, Any]) -> Event:
         """Make an event about the turn, without secrets."""
@@ -104,12 +122,21 @@ def describe(event: stream.StreamEvent) -> tuple[str, dict[str, Any]]:
     }
     match event:
         case stream.Tool():
-            data |= {"status": event.status.value, "output": event.output[:OUTPUT_CHARS]}
+            data |= {"status": event.status.value, "output": event.output[:SCRUBBED_CHARS]}
         case stream.UsageSeen():
             data = usage_data(event.usage)
         case stream.Unknown():
-            data = {"type": event.type}
+            raw = json.dumps(event.raw, ensure_ascii=False, default=str)
+            data = {"type": event.type[:SCRUBBED_CHARS], "raw": raw[:SCRUBBED_CHARS]}
     return kind, data
+
+
+def shortened(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The same data, free of secrets already, with its long texts cut."""
+    return {
+        name: value[:OUTPUT_CHARS] if name in CUT and isinstance(value, str) else value
+        for name, value in data.items()
+    }
 
 
 def usage_data(usage: Usage) -> dict[str, Any]:

@@ -67,6 +67,15 @@ class Runner:
             log.exception("turn %s failed inside Mufakat", job.turn.id)
             reply = Reply(Status.FAILED, failure=Failure.INTERNAL)
         await say.flush()
+        try:
+            await self._end(job, reply, heard, say=say)
+        except MufakatError:
+            # An engine may claim what cannot be stored; its turn ends all the same.
+            log.exception("the end of turn %s could not be stored", job.turn.id)
+            reply = Reply(Status.FAILED, failure=Failure.INTERNAL)
+            await self._end(job, reply, Heard(), say=say)
+
+    async def _end(self, job: Job, reply: Reply, heard: Heard, *, say: Announcer) -> None:
         await self._store.write(
             lambda tx: turn_record.end(tx, job, reply, heard, say=say, scrub=self._scrub)
         )
@@ -114,8 +123,16 @@ class Runner:
             if isinstance(event, stream.SessionStarted):
                 # Kept at its first mention: a crash must not lose the way back.
                 heard.session = turn_record.session(job, packed, event.session)
-                await self._store.write(lambda tx: turn_record.keep_session(tx, heard.session))
-            elif isinstance(event, stream.Tool):
+                await say.take(event, also=lambda tx: turn_record.keep_session(tx, heard.session))
+                return
+            if isinstance(event, stream.Compacted):
+                # At once too: after a crash nothing may count on what the session was told.
+                heard.compacted = True
+                if heard.session is not None:
+                    heard.session = turn_record.forgotten(heard.session)
+                await say.take(event, also=lambda tx: turn_record.keep_session(tx, heard.session))
+                return
+            if isinstance(event, stream.Tool):
                 heard.tools.append(event)
             await say.take(event)
 

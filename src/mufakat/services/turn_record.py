@@ -9,6 +9,7 @@ from mufakat.core.base import MessageId, PackId
 from mufakat.core.pack import item, parity
 from mufakat.core.pack.receipt import StoredPack
 from mufakat.core.talk import message, stream
+from mufakat.core.talk import usage as usages
 from mufakat.core.talk.message import Kind
 from mufakat.core.talk.session import Session
 from mufakat.core.talk.turn import ADVICE, Reply, Status
@@ -27,6 +28,8 @@ class Heard:
 
     session: Session | None = None
     tools: list[stream.Tool] = field(default_factory=list)
+    compacted: bool = False
+    """The engine shortened its memory, so that nothing it was told can be counted on."""
 
 
 def start(tx: Transaction, job: Job, packed: Packed, say: Announcer) -> None:
@@ -89,17 +92,14 @@ def end(
     tx: Transaction, job: Job, reply: Reply, heard: Heard, *, say: Announcer, scrub: Scrub
 ) -> None:
     """Record how a turn ended: tool messages, answer, session, status, all or nothing."""
+    reply = _storable(reply)
     known = {parity.said_itself(job.prompt.number)}
     for draft in (draft for tool in _ended(heard.tools) for draft in _drafts(job, tool, scrub)):
         known.add(parity.said_itself(talk.append(tx, job.conversation.id, draft).number))
     answer = _answer(tx, job, reply, scrub)
     if answer is not None:
         known.add(parity.said_itself(answer.number))
-    if heard.session is None:
-        tx.agents.drop_session(job.agent.id)
-    else:
-        told = heard.session.told | known if reply.status is Status.DONE else heard.session.told
-        tx.agents.keep_session(dataclasses.replace(heard.session, told=told))
+    _end_session(tx, job, heard, known if reply.status is Status.DONE else set())
     tx.turns.move(
         job.turn.id,
         reply.status,
@@ -109,6 +109,35 @@ def end(
         message=scrub(reply.message).text,
     )
     tx.events.record(say.event("turn.ended", summary(reply, answer.id if answer else None)))
+
+
+def _end_session(tx: Transaction, job: Job, heard: Heard, known: set[str]) -> None:
+    if heard.session is None:
+        tx.agents.drop_session(job.agent.id)
+    elif heard.compacted:
+        tx.agents.keep_session(forgotten(heard.session))
+    else:
+        told = heard.session.told | known
+        tx.agents.keep_session(dataclasses.replace(heard.session, told=told))
+
+
+def forgotten(session: Session) -> Session:
+    """A session whose engine shortened its memory: the next turn tells it everything again."""
+    return dataclasses.replace(session, told=frozenset())
+
+
+def _storable(reply: Reply) -> Reply:
+    """What a database and UTF-8 can hold of a reply, whichever engine made it."""
+    return dataclasses.replace(
+        reply,
+        text=_text(reply.text),
+        message=_text(reply.message),
+        usage=usages.bounded(reply.usage),
+    )
+
+
+def _text(text: str) -> str:
+    return text.replace("\0", "\u2400").encode("utf-8", "replace").decode("utf-8")
 
 
 def _answer(tx: Transaction, job: Job, reply: Reply, scrub: Scrub) -> message.Message | None:
@@ -131,14 +160,15 @@ def _ended(tools: list[stream.Tool]) -> list[stream.Tool]:
         known = last.get(tool.id)
         last[tool.id] = dataclasses.replace(
             tool,
-            input=tool.input or (known.input if known else ""),
-            name=tool.name or (known.name if known else ""),
+            input=_text(tool.input or (known.input if known else "")),
+            output=_text(tool.output),
+            name=_text(tool.name or (known.name if known else "")),
         )
     return list(last.values())
 
 
 def _drafts(job: Job, tool: stream.Tool, scrub: Scrub) -> list[message.Draft]:
-    pair = f"{job.turn.id}/{tool.id}"
+    pair = _text(f"{job.turn.id}/{tool.id}")
     label = scrub(f"{tool.name}: {tool.input}").text[:400]
     texts = [(Kind.TOOL_CALL, tool.input)]
     if tool.status is not stream.ToolStatus.RUNNING:

@@ -169,7 +169,9 @@ class Turns:
             return Memory(HistoryFacts(ids.fence())), newcomer
         conversation = talk.resolve(tx, ask.conversation)
         agent = acceptance.agent_for(tx, conversation, ask)
-        memory = self._packing.load(tx, conversation, agent.id if agent else None, asked=0)
+        memory = self._packing.load(
+            tx, conversation, agent.id if agent else None, asked=0, budget=ask.budget
+        )
         return memory, agent.identity if agent else newcomer
 
     def _launch(self, queued: Job) -> None:

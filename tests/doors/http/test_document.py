@@ -141,3 +141,13 @@ async def test_the_settings_in_doctor_hold_no_secret(app: App) -> None:
     secret = EngineSettings(env={"KEY": "hunter2"}, args=("hunter2",), config={"k": "hunter2"})
     settings = app.settings.model_copy(update={"engines": {"claude": secret}})
     assert "hunter2" not in json.dumps(engines.summary(settings))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "text", ["1_0", " 5", "+5", "5\n", "٣", "0x5", "true", "", "0", "201", "1.5"]
+)
+async def test_numbers_in_queries_are_plain(client: httpx.AsyncClient, text: str) -> None:
+    answer = await client.get("/api/v1/turns", params={"limit": text})
+    assert answer.status_code == 422
+    assert answer.json()["fields"][0]["field"] == "limit"

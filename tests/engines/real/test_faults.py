@@ -43,7 +43,8 @@ async def test_a_fault_gets_its_class(
 ) -> None:
     script, classes = FAULTS[fault]
     model.set_script({"default": script})
-    idle = 60 if fault != "hang_mid" else (15 if cli == "opencode" else 4)
+    # OpenCode says nothing while it tries again, more than a minute long.
+    idle = 120 if fault != "hang_mid" else (15 if cli == "opencode" else 4)
     turn = await real(cli, retries=0).turn(idle=idle, total=150)
     assert turn.reply.status is Status.FAILED
     assert turn.reply.failure in classes, turn.reply

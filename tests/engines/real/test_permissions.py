@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from engines import running
@@ -27,6 +29,29 @@ MADE = {
 }
 
 
+def allow_all(bench: running.Bench) -> None:
+    """What the user allows the engine in general must not widen a role."""
+    home = bench.home.parent / "home"
+    rules = {"*": "allow", "bash": {"*": "allow"}, "edit": "allow"}
+    configs = {
+        ".config/opencode/opencode.json": {
+            "permission": rules,
+            "agent": {"build": {"permission": rules}},
+        },
+        ".claude/settings.json": {
+            "permissions": {"allow": ["Bash", "Write"], "defaultMode": "acceptEdits"}
+        },
+        ".gemini/settings.json": {"tools": {"allowed": ["run_shell_command", "write_file"]}},
+    }
+    for name, data in configs.items():
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(data), encoding="utf-8")
+    path = home / ".codex" / "config.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('sandbox_mode = "danger-full-access"\n', encoding="utf-8")
+
+
 LONG = {("opencode", Permission.RUN), ("opencode", Permission.WRITE)}
 CASES = [
     pytest.param(cli, level, marks=[pytest.mark.slow] if (cli, level) in LONG else [])
@@ -40,6 +65,7 @@ async def test_an_agent_can_do_what_its_role_may_and_no_more(
     cli: str, permission: Permission, real: Real, model: server.ModelServer
 ) -> None:
     bench = real(cli)
+    allow_all(bench)
     written = str(bench.project / WRITTEN)
     model.set_script(
         {

@@ -77,8 +77,17 @@ class UsageSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class Compacted:
+    """The engine shortened its own memory: what its session was told may be lost to it."""
+
+    before: int = 0
+    """Tokens in its window; 0 where the engine does not say."""
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
-    """Something the person should know: a retry, a compaction, a warning."""
+    """Something the person should know: a retry, a warning."""
 
     text: str
     level: str = "info"
@@ -100,6 +109,7 @@ StreamEvent = (
     | Tool
     | PermissionAsked
     | UsageSeen
+    | Compacted
     | Notice
     | Unknown
 )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+LARGEST = 2**53
+"""Tokens in a bucket at most: more is no count, and no database column holds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,22 @@ def plus(one: Usage, other: Usage) -> Usage:
         one.output + other.output,
         sum(costs) if costs else None,
     )
+
+
+def bounded(claimed: Usage) -> Usage:
+    """What can be stored of an engine's claim; a cost that is no amount of money is unknown."""
+    cost = claimed.cost
+    return Usage(
+        _bounded(claimed.fresh),
+        _bounded(claimed.cache_read),
+        _bounded(claimed.cache_write),
+        _bounded(claimed.output),
+        cost if cost is not None and math.isfinite(cost) and cost >= 0 else None,
+    )
+
+
+def _bounded(tokens: int) -> int:
+    return min(max(0, tokens), LARGEST)
 
 
 def since(earlier: Usage, now: Usage) -> Usage:

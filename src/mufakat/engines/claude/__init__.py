@@ -29,6 +29,7 @@ FACTS = doctor.Facts(
         "CLAUDE.md, user and project settings and their hooks are not loaded; "
         "`--setting-sources project` in `args` loads them all together.",
     ),
+    keychain=True,
 )
 INSTRUCTIONS = ("CLAUDE.md", "CLAUDE.local.md")
 

@@ -253,7 +253,8 @@ class Claude:
 
 
 def _compacted(event: Event) -> Events:
-    return [stream.Notice("Claude compacted the conversation.", "warning")]
+    told = fields.table(event, "compact_metadata")
+    return [stream.Compacted(fields.count(told, "pre_tokens"), fields.count(told, "post_tokens"))]
 
 
 def _informed(event: Event) -> Events:

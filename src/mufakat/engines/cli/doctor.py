@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ class Facts:
     key_variables: tuple[str, ...]
     models: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    keychain: bool = False
+    """On macOS its login stands in the system's keychain, which is not asked."""
 
 
 async def probe(
@@ -73,7 +76,8 @@ def _login(
         return "ok"
     if any(path.exists() for path in credentials):
         return "ok"
-    return "unknown" if options.config or options.args else "missing"
+    hidden = facts.keychain and sys.platform == "darwin"
+    return "unknown" if hidden or options.config or options.args else "missing"
 
 
 def loaded(cwd: Path, names: Iterable[str], *, beside: Iterable[Path] = ()) -> tuple[str, ...]:

@@ -66,6 +66,15 @@ def write(files: Mapping[str, str], workspace: Path) -> None:
             file.write(text.encode("utf-8", "replace"))
 
 
+def prune(folder: Path, keep: int) -> None:
+    """Delete all but the newest `keep` files of a folder that may not be there yet."""
+    if not folder.is_dir():
+        return
+    files = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    for path in files[:-keep]:
+        path.unlink(missing_ok=True)
+
+
 def compact(value: object) -> str:
     """JSON for an argument or a variable."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -13,8 +13,12 @@ from mufakat.core.talk.turn import Failure, Reply, Status
 from mufakat.engines import failure
 from mufakat.engines.cli import doctor, invocation, program, verdict
 from mufakat.engines.process import command, json_line, supervise
-from mufakat.ports.engine import OnEvent, Options, Run
+from mufakat.ports.engine import McpServer, OnEvent, Options, Run
 
+SERVER_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,39}")
+RAW = "raw"
+KEPT_RAW = 8
+"""Raw outputs of earlier runs that stay in an agent's workspace, for looking into faults."""
 UNSAFE = re.compile(r"dangerously|danger-full-access|bypassPermissions|yolo|^-y$|^--auto$")
 """Arguments that let an agent do more than its role, in any engine."""
 
@@ -50,11 +54,20 @@ def refused(
     if run.resume and not pattern.fullmatch(run.resume):
         message = failure.shown(f"{run.resume[:80]!r} is no session of {facts.name}.")
         return Reply(Status.FAILED, failure=Failure.SESSION_LOST, message=message)
+    odd = next((one for one in run.mcp if not _usable(one)), None)
+    if odd:
+        message = failure.shown(f"MCP server {odd.name[:80]!r} needs a plain name and a command.")
+        return Reply(Status.FAILED, failure=Failure.BAD_REQUEST, message=message)
     unsafe = next((arg for arg in options.args if UNSAFE.search(arg)), "")
     if unsafe:
         message = f"`engines.{facts.name}.args` switches off the engine's own safety: {unsafe}"
         return Reply(Status.FAILED, failure=Failure.REFUSED, message=message)
     return None
+
+
+def _usable(server: McpServer) -> bool:
+    """Whether its name can be part of a setting's key, and there is something to start or call."""
+    return bool(SERVER_NAME.fullmatch(server.name)) and bool(server.command) != bool(server.url)
 
 
 def home_mark(home: Path) -> str:
@@ -74,6 +87,7 @@ async def execute(
     """Start the engine, pass its events on, and judge its end; never raises for its faults."""
     try:
         await asyncio.to_thread(invocation.write, prepared.files, run.workspace)
+        await asyncio.to_thread(invocation.prune, run.workspace / RAW, KEPT_RAW)
     except OSError as error:
         return Reply(Status.FAILED, failure=Failure.INTERNAL, message=f"Cannot write: {error}")
 
@@ -88,7 +102,7 @@ async def execute(
             env=prepared.env,
             run_id=run.id,
             home_id=home_mark(home),
-            spool=run.workspace / "raw" / f"{run.id}.out",
+            spool=run.workspace / RAW / f"{run.id}.out",
             stdin=prepared.stdin,
             first_signal=prepared.first_signal,
         ),

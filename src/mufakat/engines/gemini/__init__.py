@@ -113,4 +113,4 @@ class Gemini:
     def _user(self) -> Path:
         """The user's own folder of Gemini."""
         given = {**self._environ, **self._options.env}
-        return Path(given.get("GEMINI_CLI_HOME") or given.get("HOME", "")) / ".gemini"
+        return Path(given.get("GEMINI_CLI_HOME") or given.get("HOME") or "/nowhere") / ".gemini"

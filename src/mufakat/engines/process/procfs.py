@@ -11,6 +11,9 @@ PROC = Path("/proc")
 RUN_MARK = "MUFAKAT_RUN_ID"
 HOME_MARK = "MUFAKAT_HOME_ID"
 
+STAT_BYTES = 4096
+"""More than any row of the process table has."""
+
 _DEAD = "ZX"
 # Anything else, such as too many open files, must not pass for an empty process table.
 _GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
@@ -41,13 +44,23 @@ class Process:
 def read(pid: int) -> Process | None:
     """Return the process `pid`, a zombie included, or None."""
     try:
-        stat = (PROC / str(pid) / "stat").read_bytes()
+        stat = _first_bytes(f"{PROC}/{pid}/stat")
     except _GONE:
         return None
     # The name in parentheses may itself hold spaces and parentheses.
     state, *numbers = stat.rpartition(b")")[2].split()
     parent, group, session = (int(number) for number in numbers[:3])
     return Process(pid, int(numbers[18]), parent, group, session, state.decode())
+
+
+def _first_bytes(path: str) -> bytes:
+    # A table is some hundred of these, twice a turn: a Path and a file object cost more than
+    # the read.
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(handle, STAT_BYTES)
+    finally:
+        os.close(handle)
 
 
 def table() -> dict[int, Process]:
@@ -127,6 +140,8 @@ def adopted(processes: dict[int, Process], *, since: int) -> set[int]:
 
 def adopted_zombies() -> list[Process]:
     """Return zombies that came to us from below; a child of our own shares our session."""
+    if not _a_child_has_ended():
+        return []
     us = read(os.getpid())
     return [
         process
@@ -136,6 +151,14 @@ def adopted_zombies() -> list[Process]:
         and process.parent == us.pid
         and process.session != us.session
     ]
+
+
+def _a_child_has_ended() -> bool:
+    """Tell whether any child is a zombie, without reaping it."""
+    try:
+        return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return False
 
 
 def reap_adopted(processes: Iterable[Process]) -> None:

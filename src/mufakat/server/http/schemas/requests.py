@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import re
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 ID = r"^[A-Za-z0-9_-]{1,64}$"
 MAYBE_ID = r"^[A-Za-z0-9_-]{0,64}$"
-CURSOR = r"^[!-~]{0,128}$"
 NAMES = r"^[a-z0-9_.,-]{0,400}$"
 
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
+def _plain(value: Any) -> Any:
+    """Refuse what only Python reads as a number, such as `1_0` or ` 5`."""
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
+        raise ValueError("it is not a plain number")
+    return value
+
+
+Plain = BeforeValidator(_plain)
+Seconds = Annotated[float, Field(ge=0, le=60, allow_inf_nan=False), Plain]
 MaybeId = Annotated[str, Field(pattern=MAYBE_ID)]
 Name = Annotated[str, Field(max_length=200)]
 
@@ -87,7 +99,7 @@ class Page(Query):
 
     before: MaybeId = ""
     """`next` of the page before."""
-    limit: Annotated[int, Field(ge=1, le=200)] = 50
+    limit: Annotated[int, Field(ge=1, le=200), Plain] = 50
 
 
 class ProjectPage(Page):
@@ -105,15 +117,15 @@ class ConversationPage(Page):
 class MessagePage(Query):
     """Messages above `after`, oldest first, or below `before`, newest first."""
 
-    after: Annotated[int, Field(ge=0, le=2**53)] = 0
-    before: Annotated[int, Field(ge=0, le=2**53)] = 0
-    limit: Annotated[int, Field(ge=1, le=200)] = 60
+    after: Annotated[int, Field(ge=0, le=2**53), Plain] = 0
+    before: Annotated[int, Field(ge=0, le=2**53), Plain] = 0
+    limit: Annotated[int, Field(ge=1, le=200), Plain] = 60
 
 
 class Wait(Query):
     """How long to wait for the end of a turn."""
 
-    wait: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False)] = 0
+    wait: Seconds = 0
 
 
 class Events(Query):
@@ -125,8 +137,8 @@ class Events(Query):
     conversation: MaybeId = ""
     kinds: Annotated[str, Field(pattern=NAMES)] = ""
     """Kinds of events, separated by commas."""
-    limit: Annotated[int, Field(ge=1, le=1000)] = 200
-    wait: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False)] = 0
+    limit: Annotated[int, Field(ge=1, le=1000), Plain] = 200
+    wait: Seconds = 0
     """Seconds to wait for an event where there is none yet."""
     follow: Literal["", "0", "1"] = ""
     """`1` asks for the stream whatever the Accept header says."""
