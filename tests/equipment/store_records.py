@@ -137,7 +137,7 @@ def talk_of(count: int):
     """A step that makes a conversation of `count` messages, people and agents in turn."""
 
     def step(tx: Transaction) -> None:
-        make.setup(tx)
+        setup(tx)
         for n in range(1, count + 1):
             kind, who = (Kind.PERSON, "human") if n % 2 else (Kind.AGENT, f"claude@h:{n % 4:06d}")
             tx.messages.append(TALK, say(f"text {n}", kind=kind, speaker=who), id=number(n))
