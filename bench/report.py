@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+END = "<!-- to here -->"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
 
@@ -36,10 +37,9 @@ def _processor() -> str:
 
 def write(name: str, body: str) -> None:
     """Put `body` between the marks of `name` in the page; raises ValueError without them."""
-    page = PAGE.read_text("utf-8")
-    begin, end = f"<!-- bench:{name} begin -->", f"<!-- bench:{name} end -->"
-    head, found, rest = page.partition(begin)
-    _, closed, tail = rest.partition(end)
+    begin = f"<!-- scripts/bench writes from here: {name} -->\n"
+    head, found, rest = PAGE.read_text("utf-8").partition(begin)
+    _, closed, tail = rest.partition(END)
     if not found or not closed:
-        raise ValueError(f"{PAGE} has no marks {begin} … {end}")
-    PAGE.write_text(f"{head}{begin}\n{body}\n{end}{tail}", "utf-8")
+        raise ValueError(f"the marks of {name!r} are missing in {PAGE}")
+    PAGE.write_text(f"{head}{begin}{body}\n{END}{tail}", "utf-8")

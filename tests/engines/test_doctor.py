@@ -95,7 +95,7 @@ async def test_twin_with_one_mark_for_all_they_would(
 
     monkeypatch.setattr(program.uuid, "uuid4", lambda: Same)
     for number, cli in enumerate(running.CLIS):
-        fake(tmp_path, cli, f"sleep {number * 1.5}; echo {cli} 1.2.{number}; echo ' --tools'")
+        fake(tmp_path, cli, f"sleep {number * 1.5} && echo {cli} 1.2.{number} --tools")
     probes = await asyncio.gather(*(bench(tmp_path, cli).engine.probe() for cli in running.CLIS))
     assert [probe.version for probe in probes] != [f"1.2.{n}" for n in range(4)]
 

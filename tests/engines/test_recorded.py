@@ -10,6 +10,7 @@ from engines.running import CLIS, read, read_recorded, recorded
 from mufakat.core.talk import stream
 from mufakat.core.talk.turn import Failure, Status
 from mufakat.core.talk.usage import Usage
+from mufakat.engines.cli import session_id
 from mufakat.engines.process.command import Ended
 
 ANSWER = "Hello from the scripted model."
@@ -248,6 +249,25 @@ def test_row_52_another_sessions_id_is_not_reported(cli: str) -> None:
     assert taken.reply is not None and taken.reply.session == mine
     refused = read(cli, [HELLO[cli] % other], expected=mine)
     assert refused.reply is not None and refused.reply.session == ""
+
+
+@pytest.mark.parametrize("cli", CLIS)
+def test_twin_without_the_check_any_id_would_be_reported(
+    cli: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_id, "accepted", lambda found, pattern, expected: str(found))
+    found = read(cli, [HELLO[cli] % "../../x"])
+    assert found.reply is not None and found.reply.session == "../../x"
+
+
+@pytest.mark.parametrize("cli", CLIS)
+def test_case_061_the_session_is_told_before_anything_else(cli: str) -> None:
+    for scenario in ("answer", "tool", "http_500"):
+        first = read_recorded(cli, scenario).events[0]
+        assert isinstance(first, stream.SessionStarted) or (cli, scenario) == (
+            "opencode",
+            "http_500",
+        )
 
 
 @pytest.mark.parametrize("cli", CLIS)

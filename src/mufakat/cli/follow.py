@@ -58,7 +58,9 @@ class Show:
                 granted = "granted" if data.get("granted") else "not granted"
                 self.note("asks", f"{data.get('request')} ({granted})")
             case "turn.compacted":
-                sizes = [output.number(data[name]) for name in ("before", "after") if data.get(name)]
+                sizes = [
+                    output.number(data[name]) for name in ("before", "after") if data.get(name)
+                ]
                 what = "the engine shortened its own memory; the next turn tells it all again"
                 self.note("memory", f"{what} ({' to '.join(sizes)} tokens)" if sizes else what)
             case "turn.notice":

@@ -63,7 +63,10 @@ def validate(ask: Ask) -> None:
 
 def folder(path: str) -> Path:
     """Resolve the project's folder; raises InvalidInput where it cannot be worked in."""
-    place = Path(path).expanduser()
+    try:
+        place = Path(path).expanduser()
+    except RuntimeError as problem:
+        raise InvalidInput(f"{path!r} names no user.", fix="Give the whole path.") from problem
     if not place.is_absolute():
         raise InvalidInput(f"{path!r} is not an absolute path.", fix="Give the whole path.")
     try:

@@ -23,6 +23,8 @@ from mufakat.services.packing import Packed, Packing
 from mufakat.services.turn_record import Heard
 
 log = logging.getLogger(__name__)
+USELESS = frozenset({Failure.SESSION_LOST, Failure.TOO_LONG})
+"""After these the next turn starts a fresh session, with a pack that is within the budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,7 @@ class Runner:
     ) -> Session | None:
         """The engine's session with all it knows now; None where there is nothing to resume."""
         id = reply.session or (heard.session.id if heard.session else "")
-        if not id or not engine.capabilities.resume or reply.failure is Failure.SESSION_LOST:
+        if not id or not engine.capabilities.resume or reply.failure in USELESS:
             return None
         kept = turn_record.session(job, packed, id)
         # A turn that failed may not have told its session anything.

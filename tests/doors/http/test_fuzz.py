@@ -21,9 +21,13 @@ CONFIGURATION = """
 "query.wait" = 0
 
 [checks.positive_data_acceptance]
-expected-statuses = ["2xx", "400", "401", "403", "404", "409", "422"]
+expected-statuses = ["2xx", "400", "401", "403", "404", "409", "413", "414", "422", "431"]
+
+[checks.negative_data_rejection]
+expected-statuses = ["400", "401", "403", "404", "405", "409", "413", "414", "415", "422", "431"]
 """
-"""A stream has no end to wait for; and a well-formed request may still name what is not there."""
+"""A stream has no end to wait for; a well-formed request may still name what is not there; and
+any request may be too large."""
 
 
 def narrowed(project: Path) -> dict[str, Any]:
