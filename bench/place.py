@@ -15,7 +15,7 @@ from pathlib import Path
 from equipment import clis, process
 from equipment.clis import CliSetup
 from mufakat.sdk import discovery
-from mufakat.sdk.client import Client
+from mufakat.sdk.client import Client, Endpoint
 
 ANSWER = "It is a made project, and this answer is as long as a short one is. " * 20
 SCRIPT = {"default": {"text": ANSWER}, "chunk": 40, "delay": 0.01}
@@ -83,7 +83,7 @@ def running(argv: list[str], folder: Path) -> Iterator[tuple[str, int]]:
         child.wait(timeout=START_SECONDS)
 
 
-def wait_for(home: Path) -> discovery.Endpoint:
+def wait_for(home: Path) -> Endpoint:
     """The server of this home, once it answers."""
     limit = time.monotonic() + START_SECONDS
     while time.monotonic() < limit:

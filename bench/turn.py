@@ -48,6 +48,8 @@ class Measured:
 
 def main() -> str:
     """Measure in turns; answers the tables as Markdown."""
+    if sys.platform != "linux":
+        raise SystemExit("bench: only Linux shows the processor time of a server from outside")
     if "claude" not in clis.available():
         raise SystemExit(f"bench: no claude in {clis.folder()}: run scripts/install-clis")
     measured = Measured()

@@ -10,9 +10,11 @@ import pytest
 
 from cases import fakes
 from mufakat.core.talk import session as sessions
+from mufakat.core.talk import stream
 from mufakat.core.talk.session import Resume
-from mufakat.core.talk.turn import Failure, Status
+from mufakat.core.talk.turn import Failure, Reply, Status
 from mufakat.ports.engine import Capabilities
+from mufakat.services import turn_record
 from services.conftest import SPLIT, House, Puppet, answers
 
 pytestmark = pytest.mark.anyio
@@ -146,3 +148,32 @@ async def test_case_061_a_session_outlives_the_crash_of_its_engine(
     assert kept.id
     assert kept.engine == cli
     assert kept.told == frozenset()
+
+
+async def two_that_name_one(house: House) -> Puppet:
+    """Two agents of one engine in one conversation; the second names the first one's session."""
+
+    async def thief(run, on_event, cancel) -> Reply:
+        await on_event(stream.SessionStarted("shared-session"))
+        return Reply(Status.DONE, text="x", session="shared-session")
+
+    puppet = Puppet("one", thief, SPLIT)
+    house.seat(puppet)
+    first = await house.ask("First.", engine="one", role="developer")
+    for prompt in ("Second.", "Third."):
+        await house.ask(prompt, engine="one", role="reviewer", conversation=first.conversation)
+    await house.ask("Fourth.", engine="one", role="developer", conversation=first.conversation)
+    return puppet
+
+
+async def test_row_52_a_session_of_another_agent_is_not_resumed(house: House) -> None:
+    puppet = await two_that_name_one(house)
+    assert [run.resume for run in puppet.runs] == ["", "", "", "shared-session"]
+
+
+async def test_row_52_twin_a_build_that_believes_the_stream_crosses_the_sessions(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turn_record, "_taken", lambda tx, wanted: False)
+    puppet = await two_that_name_one(house)
+    assert puppet.runs[2].resume == "shared-session"

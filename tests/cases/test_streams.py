@@ -108,7 +108,7 @@ async def test_case_081_a_long_prompt_and_a_long_line_arrive_whole(
 
 @pytest.mark.parametrize("size", [MIB + 1, 7 * MIB])
 async def test_case_082_a_line_of_megabytes_is_one_event(size: int) -> None:
-    lines = stream.Lines(command.Limits().line_cap)
+    lines = stream.Lines(command.Limits(idle=1, total=1).line)
     text = "x" * size
     event = b'{"type":"result","subtype":"success","result":"' + text.encode() + b'"}\n'
     chunks = [event[at : at + stream.CHUNK] for at in range(0, len(event), stream.CHUNK)]
@@ -151,12 +151,8 @@ async def claims(house: House, reply: Reply) -> object:
     "reply",
     [
         pytest.param(Reply(Status.DONE, text=NOT_STORABLE), id="text"),
-        pytest.param(
-            Reply(Status.DONE, text="x", usage=Usage(fresh=2**70, output=-1)), id="count"
-        ),
-        pytest.param(
-            Reply(Status.DONE, text="x", usage=Usage(cost=float("inf"))), id="cost"
-        ),
+        pytest.param(Reply(Status.DONE, text="x", usage=Usage(fresh=2**70, output=-1)), id="count"),
+        pytest.param(Reply(Status.DONE, text="x", usage=Usage(cost=float("inf"))), id="cost"),
         pytest.param(
             Reply(
                 Status.FAILED,

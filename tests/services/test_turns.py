@@ -267,7 +267,8 @@ async def test_a_failed_turn_can_be_retried_and_a_good_one_cannot(house: House) 
     ended = (await events(house, "turn.ended"))[-1].data
     assert ended["fix"]
     assert ended["retryable"]
-    again = await house.app.turns.retry(failed.id)
+    again = await house.app.turns.retry(failed.id, key="r1")
+    assert (await house.app.turns.retry(failed.id, key="r1")).id == again.id
     again = await house.app.turns.wait(again.id, seconds=10)
     assert again.status is Status.DONE
     assert again.prompt == failed.prompt

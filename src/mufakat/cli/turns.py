@@ -117,7 +117,7 @@ def retry(session: Session, /, turn: str, no_wait: bool) -> int:
     """
     with attach.attached(session) as client:
         after = follow.cursor(client)
-        again: dict[str, Any] = client.post(f"/turns/{_id(turn)}/retry", again=False)
+        again: dict[str, Any] = client.post(f"/turns/{_id(turn)}/retry")
         if no_wait:
             click.echo(output.json_line(follow.result(again)) if session.json else again["id"])
             return 0

@@ -110,30 +110,33 @@ def queue(tx: Transaction, queued: Turn) -> Job:
     return job.of(tx, stored)
 
 
-def again(tx: Transaction, id: str) -> Job:
+def again(tx: Transaction, id: str, *, key: str) -> Accepted:
     """Queue what a turn asked once more; raises Conflict unless it ended without success."""
+    digest = idempotency.digest("retry", id)
+    known = idempotency.earlier(tx, key, digest)
+    if known:
+        return Accepted(job.of(tx, resolve(tx, known)), known=True)
     old = resolve(tx, id)
     if old.status not in turn.FINAL or old.status is Status.DONE:
         raise Conflict(
             f"The turn is {old.status}.", fix="Only turns that ended without success are retried."
         )
-    return queue(
-        tx,
-        Turn(
-            id=TurnId(ids.new("t")),
-            conversation=old.conversation,
-            agent=old.agent,
-            identity=old.identity,
-            engine=old.engine,
-            model=old.model,
-            role=old.role,
-            persona=old.persona,
-            status=Status.QUEUED,
-            prompt=old.prompt,
-            created=tx.now(),
-            options=old.options,
-        ),
+    fresh = Turn(
+        id=TurnId(ids.new("t")),
+        conversation=old.conversation,
+        agent=old.agent,
+        identity=old.identity,
+        engine=old.engine,
+        model=old.model,
+        role=old.role,
+        persona=old.persona,
+        status=Status.QUEUED,
+        prompt=old.prompt,
+        created=tx.now(),
+        options=old.options,
     )
+    idempotency.keep(tx, key, digest, fresh.id)
+    return Accepted(queue(tx, fresh), known=False)
 
 
 def interrupt(tx: Transaction, left: Turn) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from dataclasses import dataclass, field
 
 from mufakat.core.base import MessageId, PackId
@@ -20,6 +21,8 @@ from mufakat.services import announce, ids, talk
 from mufakat.services.announce import Announcer
 from mufakat.services.job import Job
 from mufakat.services.packing import Packed
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -73,7 +76,7 @@ def session(job: Job, packed: Packed, id: str) -> Session:
     return Session(
         agent=job.agent.id,
         engine=job.turn.engine,
-        id=id,
+        id=_text(id),
         model=job.ask.model,
         place=packed.place,
         told=before.told if before else frozenset(),
@@ -83,9 +86,21 @@ def session(job: Job, packed: Packed, id: str) -> Session:
 
 
 def keep_session(tx: Transaction, kept: Session | None) -> None:
-    """Keep a session that can be resumed."""
-    if kept is not None:
+    """Keep a session that can be resumed, and that is no other agent's of the conversation."""
+    if kept is None:
+        return
+    if _taken(tx, kept):
+        log.warning("%s named another agent's session; it is not kept", kept.engine)
+        tx.agents.drop_session(kept.agent)
+    else:
         tx.agents.keep_session(kept)
+
+
+def _taken(tx: Transaction, wanted: Session) -> bool:
+    agent = tx.agents.get(wanted.agent)
+    others = tx.agents.list(agent.conversation) if agent else ()
+    kept = [tx.agents.session(other.id) for other in others if other.id != wanted.agent]
+    return any(one and (one.engine, one.id) == (wanted.engine, wanted.id) for one in kept)
 
 
 def end(
@@ -115,10 +130,10 @@ def _end_session(tx: Transaction, job: Job, heard: Heard, known: set[str]) -> No
     if heard.session is None:
         tx.agents.drop_session(job.agent.id)
     elif heard.compacted:
-        tx.agents.keep_session(forgotten(heard.session))
+        keep_session(tx, forgotten(heard.session))
     else:
         told = heard.session.told | known
-        tx.agents.keep_session(dataclasses.replace(heard.session, told=told))
+        keep_session(tx, dataclasses.replace(heard.session, told=told))
 
 
 def forgotten(session: Session) -> Session:

@@ -17,7 +17,7 @@ from mufakat.core.talk import turn
 from mufakat.core.talk.turn import Status, Turn
 from mufakat.ports.store import Store, Transaction
 from mufakat.services import acceptance, idempotency, ids, job, request, talk
-from mufakat.services.acceptance import Acceptance
+from mufakat.services.acceptance import Acceptance, Accepted
 from mufakat.services.job import Job
 from mufakat.services.packing import Memory, Packing
 from mufakat.services.request import Ask
@@ -73,9 +73,7 @@ class Turns:
         accepted = await self._store.write(
             lambda tx: self._acceptance.accept(tx, ask, key=key, digest=digest)
         )
-        if not accepted.known:
-            self._launch(accepted.job)
-        return accepted.job.turn
+        return self._begin(accepted)
 
     async def preview(self, ask: Ask) -> Preview:
         """Make the pack of a request without storing or asking anything."""
@@ -126,11 +124,9 @@ class Turns:
             await asyncio.wait({task})
         return await self.get(id)
 
-    async def retry(self, id: str) -> Turn:
+    async def retry(self, id: str, *, key: str = "") -> Turn:
         """Ask again what a turn asked that failed, was cancelled or interrupted."""
-        queued = await self._store.write(lambda tx: acceptance.again(tx, id))
-        self._launch(queued)
-        return queued.turn
+        return self._begin(await self._store.write(lambda tx: acceptance.again(tx, id, key=key)))
 
     async def recover(self) -> None:
         """Mend what a killed server left: queued turns start, running ones are interrupted."""
@@ -173,6 +169,11 @@ class Turns:
             tx, conversation, agent.id if agent else None, asked=0, budget=ask.budget
         )
         return memory, agent.identity if agent else newcomer
+
+    def _begin(self, accepted: Accepted) -> Turn:
+        if not accepted.known:
+            self._launch(accepted.job)
+        return accepted.job.turn
 
     def _launch(self, queued: Job) -> None:
         task = asyncio.create_task(self._run(queued), name=f"turn {queued.turn.id}")

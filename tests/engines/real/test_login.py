@@ -30,7 +30,8 @@ FILES: dict[str, dict[str, object]] = {
     },
     "opencode": {
         ".local/share/opencode/auth.json": {"openai": {"type": "api", "key": "fake"}},
-        ".config/opencode/opencode.json": {"theme": "opencode"},
+        # Without the schema OpenCode puts it there by itself, as every start of it does.
+        ".config/opencode/opencode.json": {"$schema": "https://opencode.ai/config.json"},
     },
 }
 

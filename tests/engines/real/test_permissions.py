@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -83,3 +84,18 @@ async def test_an_agent_can_do_what_its_role_may_and_no_more(
     assert turn.reply.status is Status.DONE, turn.reply
     assert "PELICAN" in turn.reply.text
     assert turn.left == []
+
+
+@pytest.mark.parametrize("cli", running.CLIS)
+async def test_a_reader_reads_the_project_and_where_the_engine_can_nothing_else(
+    cli: str, real: Real, model: server.ModelServer, heard: Callable[[], str]
+) -> None:
+    bench = real(cli)
+    outside = bench.project.parent / "outside.txt"
+    outside.write_text("TOUCAN")
+    call = {"name": "$read", "args": {"file_path": str(outside)}}
+    model.set_script({"turns": [{"tools": [call]}], "default": {"text": "I tried."}})
+    turn = await bench.turn("Read it.")
+    assert turn.reply.status is Status.DONE, turn.reply
+    # Codex's read-only sandbox keeps from writing and from the network, not from reading.
+    assert ("TOUCAN" in heard()) is (cli == "codex")

@@ -18,6 +18,8 @@ from mufakat.core.talk.message import Kind, Message
 RECENT = 5
 """Tool results older than this many messages become one line."""
 MIN_STEP, MAX_STEP = 4_000, 16_000
+HEADER_CHARS = 40
+"""Lower bound of a message's header."""
 GAP_CHARS = 80
 """Upper bound of a gap mark."""
 
@@ -69,8 +71,8 @@ def pruned(message: Message, total: int) -> bool:
 
 
 def least_chars(message: Message, total: int) -> int:
-    """Characters that a message takes in the window, its header and any cleaning aside."""
-    return 0 if pruned(message, total) else len(message.text)
+    """Characters that a message takes in the window at least, any cleaning aside."""
+    return HEADER_CHARS + (0 if pruned(message, total) else len(message.text))
 
 
 def render_newest(facts: HistoryFacts) -> list[Said]:

@@ -58,9 +58,9 @@ async def cancel(here: Here, id: Id) -> Json:
 
 
 @router.post("/{id}/retry", response_model=answers.Turn, status_code=202)
-async def retry(here: Here, id: Id) -> Json:
+async def retry(here: Here, id: Id, key: idempotency.Key) -> Json:
     """Ask the same again, as a new turn."""
-    return _accepted(await here.app.turns.retry(TurnId(id)))
+    return _accepted(await here.app.turns.retry(TurnId(id), key=key))
 
 
 def _accepted(record: Turn) -> Json:
