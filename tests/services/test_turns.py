@@ -314,3 +314,20 @@ async def test_row_67_all_that_a_turn_leaves_behind_is_for_its_owner_alone(house
         os.umask(before)
     for path in house.home.rglob("*"):
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+
+
+async def test_last_is_the_newest_conversation_of_the_project(house: House, tmp_path) -> None:
+    puppet = Puppet("one", answers, INLINE)
+    house.seat(puppet)
+    with pytest.raises(NotFound):
+        await house.app.turns.ask(Ask("Hi.", str(house.project), "last", engine="one"))
+    first = await house.ask("Here.", engine="one")
+    other = tmp_path / "other"
+    other.mkdir()
+    ask = Ask("There.", str(other), engine="one")
+    there = await house.app.turns.wait((await house.app.turns.ask(ask)).id, seconds=10)
+    again = await house.ask("Here again.", engine="one", conversation="last")
+    assert again.conversation == first.conversation
+    preview = await house.app.turns.preview(Ask("?", str(other), "last", engine="one"))
+    assert preview.identity == there.identity
+    assert (await house.app.talk.conversation("last")).id == there.conversation

@@ -37,7 +37,6 @@ def command(session: Session, /, timeout: float | None, no_wait: bool, **given: 
     """
     body = request.build(given)
     with attach.attached(session) as client:
-        request.choose_conversation(client, body)
         after = follow.cursor(client)
         turn = _submit(client, body)
         if no_wait:

@@ -116,7 +116,6 @@ def preview(session: Session, /, text: bool, **given: Any) -> int:
     """
     body = request.build(given)
     with attach.attached(session) as client:
-        request.choose_conversation(client, body)
         found = client.post("/packs/preview", body)
     if session.json:
         kept = found if text else {k: v for k, v in found.items() if k not in PREVIEW_ONLY}

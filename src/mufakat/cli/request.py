@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from mufakat.core.base import InvalidInput, NotFound
-from mufakat.sdk.client import Client
+from mufakat.core.base import InvalidInput
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -66,20 +65,6 @@ def build(given: Mapping[str, Any]) -> dict[str, Any]:
     asked = {name: given[name] for name in CHOICES if given[name]}
     request.validate(request.Ask(prompt, project, **asked))
     return {"prompt": prompt, "project": project} | asked
-
-
-def choose_conversation(client: Client, body: dict[str, Any]) -> None:
-    """Replace `last` by the id of the project's newest conversation."""
-    if body.get("conversation") != "last":
-        return
-    known = client.get("/projects")["items"]
-    ids = [row["id"] for row in known if row["path"] == body["project"]]
-    found = client.get("/conversations", {"project": ids[0], "limit": 1})["items"] if ids else []
-    if not found:
-        raise NotFound(
-            "This project has no conversation yet.", fix="Leave `--conversation` out to start one."
-        )
-    body["conversation"] = found[0]["id"]
 
 
 def _prompt(given: str | None) -> str:

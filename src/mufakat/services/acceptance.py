@@ -70,7 +70,7 @@ class Acceptance:
         project = talk.ensure_project(tx, str(folder), folder.name)
         if not ask.conversation:
             return talk.add(tx, project, self.scrub(ask.prompt).text)
-        found = talk.resolve(tx, ask.conversation)
+        found = talk.resolve(tx, ask.conversation, project=project.id)
         if found.project != project.id:
             raise Conflict(
                 f"Conversation {found.id} belongs to another project.",

@@ -20,6 +20,9 @@ from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Store, Transaction
 from mufakat.services import idempotency, ids, request
 
+LAST = "last"
+"""Names the newest conversation."""
+
 
 class Talk:
     """Reads and keeps conversations."""
@@ -156,8 +159,17 @@ def append(tx: Transaction, conversation: ConversationId, draft: message.Draft) 
     return said
 
 
-def resolve(tx: Transaction, id: str) -> Conversation:
-    """A conversation by id or unique prefix; raises NotFound or InvalidInput."""
+def resolve(tx: Transaction, id: str, *, project: ProjectId | None = None) -> Conversation:
+    """A conversation by id, unique prefix or `last`; raises NotFound or InvalidInput.
+
+    `last` is the newest conversation, that of `project` where it is given.
+    """
+    if id == LAST:
+        newest = tx.conversations.list(project=project, limit=1)
+        if newest:
+            return newest[0]
+        where = "in this project " if project else ""
+        raise NotFound(f"There is no conversation {where}yet.", fix='Start one: mufakat ask "…"')
     exact = tx.conversations.get(ConversationId(id))
     if exact is not None:
         return exact

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from mufakat.core.base import (
     AgentId,
+    ProjectId,
     TurnId,
 )
 from mufakat.core.pack.facts import HistoryFacts
@@ -163,7 +164,8 @@ class Turns:
         newcomer = self._acceptance.newcomer(ask.engine)
         if not ask.conversation:
             return Memory(HistoryFacts(ids.fence())), newcomer
-        conversation = talk.resolve(tx, ask.conversation)
+        known = next((one.id for one in tx.projects.list() if one.path == ask.project), None)
+        conversation = talk.resolve(tx, ask.conversation, project=known or ProjectId(""))
         agent = acceptance.agent_for(tx, conversation, ask)
         memory = self._packing.load(
             tx, conversation, agent.id if agent else None, asked=0, budget=ask.budget

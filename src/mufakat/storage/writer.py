@@ -132,6 +132,9 @@ class Writer:
         more = True
         try:
             with connection.begin():
+                if job is not None and self._jobs.empty():
+                    batch.run_alone(connection, job)
+                    job = None
                 while job is not None:
                     batch.run(connection, job)
                     job, more = self._next(batch)
@@ -162,7 +165,7 @@ class Writer:
 
 
 class _Batch:
-    """The steps of one commit, each in its savepoint."""
+    """The steps of one commit, each in its savepoint where there are several."""
 
     def __init__(self, clock: HighWater, head: Head) -> None:
         self._clock = clock
@@ -181,6 +184,19 @@ class _Batch:
             return None
         self._taken.append(job.future)
         return job
+
+    def run_alone(self, connection: Connection, job: Job) -> None:
+        """Run the one step of a transaction; what it raises undoes the transaction.
+
+        A savepoint would cost as much as a short step.
+        """
+        scope = Scope(connection, self._clock.now(), head=self.head)
+        try:
+            result = job.step(Transaction(scope))
+            self.head = scope.writable()
+        finally:
+            scope.close()
+        self._done.append((job.future, result))
 
     def run(self, connection: Connection, job: Job) -> None:
         """Run one step; what it raises is kept for its caller alone."""
