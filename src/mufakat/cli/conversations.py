@@ -77,8 +77,8 @@ def _row(item: Mapping[str, Any]) -> tuple[str, str, str, str]:
 def show(session: Session, /, id: str, everything: bool) -> int:
     """Show what was said in a conversation, the oldest message first.
 
-    ID is the conversation's id, its beginning, or `last`. Without --all the newest 60 messages are read
-    and those of tools are left out.
+    ID is the conversation's id, its beginning, or `last`. Without --all the newest 60 messages are
+    read and those of tools are left out.
 
     \b
     Example:
