@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 
 import pytest
 
+from cases import fakes
 from mufakat.core.pack import deliver
-from mufakat.core.talk.turn import Reply, Status
+from mufakat.core.talk.turn import Failure, Status
 from mufakat.core.talk.usage import Usage
 from mufakat.engines.claude import counting
 from mufakat.engines.claude import events as claude
@@ -20,6 +22,7 @@ from mufakat.engines.opencode import events as opencode
 from mufakat.engines.process.command import Line
 from mufakat.services import acceptance, idempotency
 from mufakat.services.request import Ask
+from mufakat.services.runner import Limits
 from services.conftest import INLINE, SPLIT, House, Puppet, answers
 
 pytestmark = pytest.mark.anyio
@@ -235,19 +238,13 @@ async def test_case_094_every_turn_has_a_budget_and_two_deadlines(house: House) 
 
 
 async def test_case_094_a_turn_that_talks_without_end_is_ended(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    handed: list[float] = []
-
-    async def watched(run, on_event, cancel) -> Reply:
-        handed.append(run.total_seconds)
-        return await answers(run, on_event, cancel)
-
-    limits = type(house.app.turns._runner._limits)(total=7.0, idle=3.0)
-    monkeypatch.setattr(house.app.turns._runner, "_limits", limits)
-    house.seat(Puppet("one", watched, INLINE))
-    await house.ask("Go.", engine="one")
-    assert handed == [7.0]
+    monkeypatch.setattr(house.app.turns._runner, "_limits", Limits(total=2.5, idle=60))
+    fakes.seat_behaviour(house, "codex", "drip", folder=tmp_path)
+    turn = await house.ask("Go.", engine="codex")
+    assert (turn.status, turn.failure) == (Status.FAILED, Failure.DEADLINE)
+    assert fakes.alive(turn.id) == []
 
 
 async def test_case_095_the_size_of_a_request_is_known_before_anybody_is_asked(

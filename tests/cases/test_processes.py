@@ -13,6 +13,7 @@ from mufakat.core.talk.turn import Failure, Reply, Status
 from mufakat.engines.claude import command as claude
 from mufakat.engines.process import stop
 from mufakat.services.request import Ask
+from mufakat.services.runner import Limits
 from services.conftest import INLINE, House, Puppet
 
 pytestmark = pytest.mark.anyio
@@ -135,8 +136,7 @@ async def test_case_072_a_program_that_waits_for_the_end_of_its_input_gets_it(
 async def test_case_073_a_silent_stall_ends_by_itself_and_says_so(
     house: House, cli: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limits = type(house.app.turns._runner._limits)(total=60, idle=0.8)
-    monkeypatch.setattr(house.app.turns._runner, "_limits", limits)
+    monkeypatch.setattr(house.app.turns._runner, "_limits", Limits(total=60, idle=0.8))
     fakes.seat_behaviour(house, cli, "silence", folder=tmp_path)
     turn = await house.ask("Go.", engine=cli)
     assert (turn.status, turn.failure) == (Status.FAILED, Failure.IDLE)

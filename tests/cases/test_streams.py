@@ -202,6 +202,17 @@ async def test_case_089_an_end_that_cannot_be_stored_still_ends_the_turn(
     assert (turn.status, turn.failure) == (Status.FAILED, Failure.INTERNAL)
 
 
+async def test_case_079_no_name_of_an_engine_fills_the_log(house: House) -> None:
+    async def boasts(run, on_event, cancel) -> Reply:
+        await on_event(Tool("t" * MIB, "n" * MIB, ToolStatus.RUNNING, "i" * MIB, "o" * MIB))
+        return Reply(Status.DONE, text="x")
+
+    house.seat(Puppet("one", boasts, INLINE))
+    await house.ask("Go.", engine="one")
+    (logged,) = await fakes.events(house, "turn.tool")
+    assert len(str(logged.data)) < 10_000
+
+
 async def test_a_cut_leaves_no_half_of_a_secret_in_the_log(house: House) -> None:
     token = "ghp_" + "aB3" * 12
 

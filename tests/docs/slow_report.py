@@ -6,11 +6,11 @@ import os
 import platform
 import subprocess
 import sys
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from xml.etree import ElementTree
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 GIB = 1024**3

@@ -34,6 +34,9 @@ class Puppet:
         self.runs.append(run)
         return await self._behave(run, on_event, cancel)
 
+    def instructions(self, folder: Path) -> tuple[str, ...]:
+        return (str(folder / "PUPPET.md"),)
+
     def present(self) -> bool:
         return True
 

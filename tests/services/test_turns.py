@@ -60,6 +60,8 @@ async def test_every_agent_sees_what_the_other_said(house: House) -> None:
     first = await house.ask("Choose a database.", engine="one")
     await house.ask("What did they choose?", engine="two", conversation=first.conversation)
     told = other.runs[0].delivery.user
+    pack = await house.app.packs.get("last")
+    assert pack.instructions == (str(house.project / "PUPPET.md"),)
     answer = await house.app.talk.message(first.answer)
     assert answer.text in told
     assert first.identity in told

@@ -124,6 +124,10 @@ class Engine(Protocol):
         """
         ...
 
+    def instructions(self, folder: Path) -> tuple[str, ...]:
+        """Native instruction files (AGENTS.md …) that it would load by itself in `folder`."""
+        ...
+
     def present(self) -> bool:
         """Look whether its program (or the address of its server) is there, starting nothing."""
         ...

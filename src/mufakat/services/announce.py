@@ -25,7 +25,8 @@ OUTPUT_CHARS = 2_000
 """Of a tool's output, all of which stands in its message, and of an unknown event."""
 SCRUBBED_CHARS = OUTPUT_CHARS + secret_tail.LONGEST_HELD
 """Looked through for secrets before the cut, which could leave the first half of one."""
-CUT = frozenset({"output", "raw", "type"})
+WHOLE = frozenset({"text"})
+"""What is never cut; everything else in an event is a name or the beginning of something."""
 KINDS: Mapping[type[stream.StreamEvent], str] = MappingProxyType(
     {
         stream.SessionStarted: "turn.session",
@@ -134,7 +135,7 @@ def describe(event: stream.StreamEvent) -> tuple[str, dict[str, Any]]:
 def shortened(data: Mapping[str, Any]) -> dict[str, Any]:
     """The same data, free of secrets already, with its long texts cut."""
     return {
-        name: value[:OUTPUT_CHARS] if name in CUT and isinstance(value, str) else value
+        name: value[:OUTPUT_CHARS] if isinstance(value, str) and name not in WHOLE else value
         for name, value in data.items()
     }
 

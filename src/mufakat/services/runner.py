@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import logging
 from dataclasses import dataclass
@@ -68,13 +69,13 @@ class Runner:
         except Exception:
             log.exception("turn %s failed inside Mufakat", job.turn.id)
             reply = Reply(Status.FAILED, failure=Failure.INTERNAL)
-        await say.flush()
         try:
+            await say.flush()
             await self._end(job, reply, heard, say=say)
-        except MufakatError:
+        except MufakatError as problem:
             # An engine may claim what cannot be stored; its turn ends all the same.
             log.exception("the end of turn %s could not be stored", job.turn.id)
-            reply = Reply(Status.FAILED, failure=Failure.INTERNAL)
+            reply = Reply(Status.FAILED, failure=Failure.INTERNAL, message=str(problem))
             await self._end(job, reply, Heard(), say=say)
 
     async def _end(self, job: Job, reply: Reply, heard: Heard, *, say: Announcer) -> None:
@@ -94,7 +95,10 @@ class Runner:
             identity=job.agent.identity,
             engine=engine,
         )
-        await self._store.write(lambda tx: turn_record.start(tx, job, packed, say))
+        loads = await asyncio.to_thread(engine.instructions, Path(job.ask.project))
+        await self._store.write(
+            lambda tx: turn_record.start(tx, job, packed, say, instructions=loads)
+        )
         reply = await self._ask_engine(job, engine, packed, say, heard=heard)
         if reply.failure is Failure.SESSION_LOST and packed.session is not None:
             packed = await self._begin_anew(packed, engine, say)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mufakat.core.base import MessageId, PackId
@@ -35,9 +36,14 @@ class Heard:
     """The engine shortened its memory, so that nothing it was told can be counted on."""
 
 
-def start(tx: Transaction, job: Job, packed: Packed, say: Announcer) -> None:
-    """Record pack and start in one transaction, before the engine can have any effect."""
-    pack = keep_pack(tx, job, packed)
+def start(
+    tx: Transaction, job: Job, packed: Packed, say: Announcer, *, instructions: Sequence[str]
+) -> None:
+    """Record pack and start in one transaction, before the engine can have any effect.
+
+    `instructions` are the native files that the engine loads beside the pack.
+    """
+    pack = keep_pack(tx, job, packed, instructions)
     receipt = pack.receipt
     tx.conversations.hold_window(job.conversation.id, receipt.window_start)
     tx.turns.move(job.turn.id, Status.RUNNING, pack=pack.id, process=job.turn.id)
@@ -47,7 +53,7 @@ def start(tx: Transaction, job: Job, packed: Packed, say: Announcer) -> None:
     tx.events.record(say.event("turn.running", running))
 
 
-def keep_pack(tx: Transaction, job: Job, packed: Packed) -> StoredPack:
+def keep_pack(tx: Transaction, job: Job, packed: Packed, instructions: Sequence[str]) -> StoredPack:
     """Store a pack with the exact texts that were told and sent."""
     delivery = packed.delivery
     stored = StoredPack(
@@ -64,6 +70,7 @@ def keep_pack(tx: Transaction, job: Job, packed: Packed) -> StoredPack:
         resume_why=packed.resume_why,
         sent=tx.packs.keep_text(delivery.user),
         system=tx.packs.keep_text(delivery.system) if delivery.system else "",
+        instructions=tuple(instructions),
     )
     texts = [section.text for section in packed.pack.sections]
     return tx.packs.add(stored, [*texts, packed.pack.prompt])

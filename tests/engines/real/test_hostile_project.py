@@ -92,18 +92,20 @@ async def test_the_projects_instructions_still_reach_opencode(real: Real, heard:
     (bench.project / "AGENTS.md").write_text("MARK-AGENTS")
     turn = await bench.turn()
     assert "MARK-AGENTS" in heard()  # type: ignore[operator]
-    assert turn.reply.instructions == (str(bench.project / "AGENTS.md"),)
+    assert turn.reply.status is Status.DONE
+    named = bench.engine.instructions(bench.project)
+    assert named == (str(bench.project / "AGENTS.md"),)
 
 
 @pytest.mark.parametrize(
     ("cli", "name", "loads"),
     [("codex", "AGENTS.md", True), ("gemini", "GEMINI.md", True), ("claude", "CLAUDE.md", False)],
 )
-async def test_the_reply_names_the_instructions_that_are_loaded(
+async def test_the_engine_names_the_instructions_that_it_loads(
     cli: str, name: str, loads: bool, real: Real, heard: object
 ) -> None:
     bench = real(cli)
     (bench.project / name).write_text("MARK-NATIVE")
-    turn = await bench.turn()
+    await bench.turn()
     assert ("MARK-NATIVE" in heard()) is loads  # type: ignore[operator]
-    assert bool(turn.reply.instructions) is loads
+    assert bool(bench.engine.instructions(bench.project)) is loads

@@ -107,8 +107,6 @@ class Reply:
     """Seconds, where the model's server said so."""
     leftovers: tuple[int, ...] = ()
     """Processes that could not be ended; must be empty."""
-    instructions: tuple[str, ...] = ()
-    """Native instruction files (CLAUDE.md, AGENTS.md …) that the engine loads by itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from mufakat.core.talk.turn import Reply
@@ -71,10 +70,9 @@ class Claude:
             run, self._options, program=path, flags=about.flags, environ=self._environ
         )
         parser = events.Claude(run.resume or session_id.named_for(run.id), run.running_total)
-        reply = await one_shot.execute(
+        return await one_shot.execute(
             run, prepared, parser, on_event, home=self._home, cancel=cancel
         )
-        return replace(reply, instructions=await asyncio.to_thread(self._instructions, run.cwd))
 
     def present(self) -> bool:
         """Look for the program alone."""
@@ -96,8 +94,9 @@ class Claude:
     def _env(self) -> Mapping[str, str]:
         return command.env(self._options, self._environ)
 
-    def _instructions(self, cwd: Path) -> tuple[str, ...]:
+    def instructions(self, folder: Path) -> tuple[str, ...]:
+        """CLAUDE.md, where `args` let it be loaded."""
         args = self._options.args
         sources = {b for a, b in zip(args, args[1:], strict=False) if a == "--setting-sources"}
         project = any("project" in source for source in sources)
-        return doctor.loaded(cwd, INSTRUCTIONS) if project else ()
+        return doctor.loaded(folder, INSTRUCTIONS) if project else ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from mufakat.core.talk.turn import Reply
@@ -53,10 +52,9 @@ class Codex:
             return refused
         prepared = command.build(run, self._options, program=path, environ=self._environ)
         parser = events.Codex(run.resume, run.running_total)
-        reply = await one_shot.execute(
+        return await one_shot.execute(
             run, prepared, parser, on_event, home=self._home, cancel=cancel
         )
-        return replace(reply, instructions=await asyncio.to_thread(self._instructions, run.cwd))
 
     def present(self) -> bool:
         """Look for the program alone."""
@@ -78,9 +76,10 @@ class Codex:
             credentials=[_folder(env) / "auth.json"],
         )
 
-    def _instructions(self, cwd: Path) -> tuple[str, ...]:
-        folder = _folder(command.env(self._options, self._environ))
-        return doctor.loaded(cwd, INSTRUCTIONS, beside=(folder,))
+    def instructions(self, folder: Path) -> tuple[str, ...]:
+        """AGENTS.md of the project and of the user."""
+        own = _folder(command.env(self._options, self._environ))
+        return doctor.loaded(folder, INSTRUCTIONS, beside=(own,))
 
 
 def _folder(env: Mapping[str, str]) -> Path:

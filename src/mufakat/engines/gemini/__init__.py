@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from mufakat.core.talk.turn import Failure, Reply, Status
@@ -61,13 +60,15 @@ class Gemini:
             return Reply(Status.FAILED, failure=Failure.INTERNAL, message=f"Cannot write: {error}")
         parser = events.Gemini(run.resume or session_id.named_for(run.id))
         try:
-            reply = await one_shot.execute(
+            return await one_shot.execute(
                 run, prepared, parser, on_event, home=self._home, cancel=cancel
             )
         finally:
             await asyncio.to_thread(login.settle, self._user(), run.workspace / command.FOLDER)
-        loaded = await asyncio.to_thread(doctor.loaded, run.cwd, INSTRUCTIONS)
-        return replace(reply, instructions=loaded)
+
+    def instructions(self, folder: Path) -> tuple[str, ...]:
+        """GEMINI.md of the project."""
+        return doctor.loaded(folder, INSTRUCTIONS)
 
     def present(self) -> bool:
         """Look for the program alone."""

@@ -70,6 +70,11 @@ class OpenAICompatible:
             raise error
         return answer.reply()
 
+    def instructions(self, folder: Path) -> tuple[str, ...]:
+        """A model server reads no files."""
+        del folder
+        return ()
+
     def present(self) -> bool:
         """Whether an address is set; nothing is asked."""
         return bool(self._base)

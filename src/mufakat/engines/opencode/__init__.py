@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from mufakat.core.talk.turn import Reply
@@ -55,11 +54,9 @@ class OpenCode:
             run, self._options, program=path, instructions=loaded, environ=self._environ
         )
         parser = events.OpenCode(run.resume)
-        reply = await one_shot.execute(
+        return await one_shot.execute(
             run, prepared, parser, on_event, home=self._home, cancel=cancel
         )
-        own = await asyncio.to_thread(self._own_instructions)
-        return replace(reply, instructions=(*loaded, *own))
 
     def present(self) -> bool:
         """Look for the program alone."""
@@ -79,8 +76,10 @@ class OpenCode:
             credentials=[Path(data) / "opencode" / "auth.json"],
         )
 
-    def _own_instructions(self) -> tuple[str, ...]:
+    def instructions(self, folder: Path) -> tuple[str, ...]:
+        """AGENTS.md of the project, handed over by name, and of the user."""
         env = command.env(self._options, self._environ)
         config = env.get("XDG_CONFIG_HOME") or f"{env.get('HOME', '')}/.config"
         path = Path(config) / "opencode" / INSTRUCTIONS[0]
-        return (str(path),) if path.is_file() else ()
+        own = (str(path),) if path.is_file() else ()
+        return (*doctor.loaded(folder, INSTRUCTIONS), *own)

@@ -70,6 +70,11 @@ class Scripted:
             message=ended.message,
         )
 
+    def instructions(self, folder: Path) -> tuple[str, ...]:
+        """It reads no files."""
+        del folder
+        return ()
+
     def present(self) -> bool:
         """It is built in."""
         return True
