@@ -32,8 +32,8 @@ HEAD_CHARS = 60
 COLUMNS = (
     "contender",
     "p50 ms",
-    "ratio",
     "CPU ms",
+    "ratio",
     "runs",
     "ready s",
     "characters",
@@ -93,7 +93,7 @@ def argv(module: str, path: Path) -> list[str]:
 
 def table(given: Case, found: Sequence[Contestant]) -> str:
     """One size's table: how long it took, and what came of it."""
-    base = next((one.p50 for one in found if one.name == REQUEST), None) or 1.0
+    base = next((median(one.cpu) for one in found if one.name == REQUEST and one.cpu), 1.0)
     return report.table(COLUMNS, [_row(given, one, base) for one in found])
 
 
@@ -104,8 +104,8 @@ def _row(given: Case, one: Contestant, base: float) -> list[str]:
     return [
         name,
         f"{one.p50:,.1f}",
-        f"{one.p50 / base:,.2f}",
         f"{median(one.cpu):,.1f}",
+        f"{median(one.cpu) / base:,.2f}",
         str(len(one.wall)),
         f"{one.seconds:,.1f}",
         *quality(given, one.text),

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from mufakat.cli import attach, ids, output
+from mufakat.cli import attach, ids, listing, output
 from mufakat.cli.session import Group, Session, use
 from mufakat.core.terminal_text import clean
 from mufakat.sdk.client import Client, Query
@@ -33,10 +33,7 @@ def command(ctx: click.Context) -> int:
 
 @command.command("list")
 @click.option("--project", default="", metavar="ID", help="Only those of this project.")
-@click.option("--before", default="", metavar="ID", help="Go on behind this conversation.")
-@click.option(
-    "--limit", type=click.IntRange(1, 200), default=50, metavar="N", help="At most so many."
-)
+@listing.paged("conversation", limit=50)
 @use
 def list_command(session: Session, /, project: str, before: str, limit: int) -> int:
     """List conversations, the newest first.
@@ -46,19 +43,15 @@ def list_command(session: Session, /, project: str, before: str, limit: int) -> 
       mufakat conversations list --limit 10
     """
     query: Query = {"project": project, "before": before, "limit": limit}
-    with attach.attached(session) as client:
-        found = client.get("/conversations", query)
-    if session.json:
-        click.echo(output.json_text(found))
-        return 0
-    rows = [_row(item) for item in found["items"]]
-    if not rows:
-        click.echo('There is no conversation yet. Start one: mufakat ask "…"', err=True)
-        return 0
-    click.echo(output.table(("ID", "UPDATED", "MESSAGES", "TITLE"), rows, right="c"))
-    if found.get("next"):
-        click.echo(f"More: mufakat conversations list --before {found['next']}", err=True)
-    return 0
+    return listing.show(
+        session,
+        "/conversations",
+        query,
+        head=("ID", "UPDATED", "MESSAGES", "TITLE"),
+        row=_row,
+        right="c",
+        command="mufakat conversations list",
+    )
 
 
 def _row(item: Mapping[str, Any]) -> tuple[str, str, str, str]:

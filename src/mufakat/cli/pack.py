@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
-from mufakat.cli import attach, ids, output, receipt, request
+from mufakat.cli import attach, ids, listing, output, receipt, request
 from mufakat.cli.session import Group, Session, use
 from mufakat.core.terminal_text import clean
 from mufakat.sdk.client import Query
@@ -67,10 +68,7 @@ def texts_of(texts: dict[str, Any]) -> dict[str, Any]:
 
 @command.command("list")
 @click.option("-c", "--conversation", default="", metavar="ID", help="Only this conversation's.")
-@click.option("--before", default="", metavar="ID", help="Go on behind this pack.")
-@click.option(
-    "--limit", type=click.IntRange(1, 200), default=20, metavar="N", help="At most so many."
-)
+@listing.paged("pack", limit=20)
 @use
 def list_command(session: Session, /, conversation: str, before: str, limit: int) -> int:
     """List packs, the newest first.
@@ -80,25 +78,26 @@ def list_command(session: Session, /, conversation: str, before: str, limit: int
       mufakat pack list --limit 5
     """
     query: Query = {"conversation": conversation, "before": before, "limit": limit}
-    with attach.attached(session) as client:
-        found = client.get("/packs", query)
-    if session.json:
-        click.echo(output.json_text(found))
-        return 0
-    rows = [
-        (
-            output.line(item["id"]),
-            output.moment(item["created"]),
-            output.line(item["mode"]),
-            output.number(item["used"]),
-            output.number(item["budget"]),
-            output.line(item["identity"]),
-        )
-        for item in found["items"]
-    ]
-    head = ("ID", "CREATED", "MODE", "USED", "BUDGET", "AGENT")
-    click.echo(output.table(head, rows, right="de"))
-    return 0
+    return listing.show(
+        session,
+        "/packs",
+        query,
+        head=("ID", "CREATED", "MODE", "USED", "BUDGET", "AGENT"),
+        row=_row,
+        right="de",
+        command="mufakat pack list",
+    )
+
+
+def _row(item: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        output.line(item["id"]),
+        output.moment(item["created"]),
+        output.line(item["mode"]),
+        output.number(item["used"]),
+        output.number(item["budget"]),
+        output.line(item["identity"]),
+    )
 
 
 @command.command("preview")

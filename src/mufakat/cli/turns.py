@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
-from mufakat.cli import attach, follow, ids, output
+from mufakat.cli import attach, follow, ids, listing, output
 from mufakat.cli.session import Group, Session, use
 from mufakat.core.terminal_text import clean
 from mufakat.sdk.client import Query
@@ -30,10 +31,7 @@ def command(ctx: click.Context) -> int:
 
 @command.command("list")
 @click.option("-c", "--conversation", default="", metavar="ID", help="Only this conversation's.")
-@click.option("--before", default="", metavar="ID", help="Go on behind this turn.")
-@click.option(
-    "--limit", type=click.IntRange(1, 200), default=50, metavar="N", help="At most so many."
-)
+@listing.paged("turn", limit=50)
 @use
 def list_command(session: Session, /, conversation: str, before: str, limit: int) -> int:
     """List turns, the newest first.
@@ -43,23 +41,24 @@ def list_command(session: Session, /, conversation: str, before: str, limit: int
       mufakat turns list --limit 5
     """
     query: Query = {"conversation": conversation, "before": before, "limit": limit}
-    with attach.attached(session) as client:
-        found = client.get("/turns", query)
-    if session.json:
-        click.echo(output.json_text(found))
-        return 0
-    rows = [
-        (
-            output.line(item["id"]),
-            output.moment(item["created"]),
-            output.line(item["status"]),
-            output.line(item["agent"]),
-            output.line(item.get("failure") or ""),
-        )
-        for item in found["items"]
-    ]
-    click.echo(output.table(("ID", "CREATED", "STATUS", "AGENT", "FAILURE"), rows))
-    return 0
+    return listing.show(
+        session,
+        "/turns",
+        query,
+        head=("ID", "CREATED", "STATUS", "AGENT", "FAILURE"),
+        row=_row,
+        command="mufakat turns list",
+    )
+
+
+def _row(item: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        output.line(item["id"]),
+        output.moment(item["created"]),
+        output.line(item["status"]),
+        output.line(item["agent"]),
+        output.line(item.get("failure") or ""),
+    )
 
 
 @command.command("show")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from mufakat.core.base import MufakatError
+from mufakat.core.base import MufakatError, StoreError
 from mufakat.core.talk import stream
 from mufakat.core.talk.session import Session
 from mufakat.core.talk.turn import Failure, Reply, Status
@@ -26,6 +27,9 @@ from mufakat.services.turn_record import Heard
 log = logging.getLogger(__name__)
 USELESS = frozenset({Failure.SESSION_LOST, Failure.TOO_LONG})
 """After these the next turn starts a fresh session, with a pack that is within the budget."""
+
+END_PAUSES = (0.1, 1.0, 5.0, *(15.0,) * 40)
+"""Seconds between tries to store how a turn ended: ten minutes in all to make room on a disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +69,23 @@ class Runner:
         try:
             reply = await self._attempt(job, engine, say, heard=heard)
         except MufakatError as problem:
-            reply = Reply(Status.FAILED, failure=Failure.BAD_REQUEST, message=str(problem))
+            reply = _failed(problem)
         except Exception:
             log.exception("turn %s failed inside Mufakat", job.turn.id)
             reply = Reply(Status.FAILED, failure=Failure.INTERNAL)
-        try:
-            await say.flush()
-            await self._end(job, reply, heard, say=say)
-        except MufakatError as problem:
-            # An engine may claim what cannot be stored; its turn ends all the same.
-            log.exception("the end of turn %s could not be stored", job.turn.id)
-            reply = Reply(Status.FAILED, failure=Failure.INTERNAL, message=str(problem))
-            await self._end(job, reply, Heard(), say=say)
+        for pause in END_PAUSES:
+            try:
+                await say.flush()
+                return await self._end(job, reply, heard, say=say)
+            except MufakatError as problem:
+                log.exception("the end of turn %s could not be stored", job.turn.id)
+                if not problem.retryable:
+                    # An engine may claim what cannot be stored; its turn ends all the same.
+                    reply, heard = _failed(problem), Heard()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(job.cancel.wait(), pause)
+                break
+        return await self._end(job, reply, heard, say=say)
 
     async def _end(self, job: Job, reply: Reply, heard: Heard, *, say: Announcer) -> None:
         await self._store.write(
@@ -176,3 +185,10 @@ class Runner:
         place = await self._library.place(Path(job.ask.project))
         total = reply.running_total or kept.running_total
         return dataclasses.replace(kept, told=told, place=place, running_total=total)
+
+
+def _failed(problem: MufakatError) -> Reply:
+    """A turn that Mufakat itself could not see through."""
+    ours = isinstance(problem, StoreError) or problem.retryable
+    failure = Failure.INTERNAL if ours else Failure.BAD_REQUEST
+    return Reply(Status.FAILED, failure=failure, message=str(problem))

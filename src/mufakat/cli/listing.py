@@ -1,0 +1,63 @@
+"""Lists, a page at a time: the options and the printing that every list command shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from mufakat.cli import attach, output
+from mufakat.cli.session import Session
+from mufakat.sdk.client import Query
+
+F = TypeVar("F", bound=Callable[..., Any])
+Row = Callable[[Mapping[str, Any]], Sequence[str]]
+
+
+def paged(thing: str, *, limit: int) -> Callable[[F], F]:
+    """The options `--before` and `--limit` of a list of things."""
+
+    def decorate(command: F) -> F:
+        before = click.option(
+            "--before", default="", metavar="ID", help=f"Go on behind this {thing}."
+        )
+        size = click.option(
+            "--limit",
+            type=click.IntRange(1, 200),
+            default=limit,
+            metavar="N",
+            help="At most so many.",
+        )
+        return before(size(command))
+
+    return decorate
+
+
+def show(
+    session: Session,
+    path: str,
+    query: Query,
+    *,
+    head: Sequence[str],
+    row: Row,
+    right: str = "",
+    command: str,
+) -> int:
+    """Print a page as a table, say when it is empty and how to go on behind it.
+
+    `right` names the columns to set flush right, `command` is what lists the next page.
+    """
+    with attach.attached(session) as client:
+        found = client.get(path, query)
+    if session.json:
+        click.echo(output.json_text(found))
+        return 0
+    rows = [tuple(row(item)) for item in found["items"]]
+    if not rows:
+        click.echo('There is nothing yet. Ask something: mufakat ask "…"', err=True)
+        return 0
+    click.echo(output.table(tuple(head), rows, right=right))
+    if found.get("next"):
+        click.echo(f"More: {command} --before {found['next']}", err=True)
+    return 0
