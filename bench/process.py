@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,15 @@ ROOT = Path(__file__).resolve().parents[1]
 LINE_BYTES = 2**26
 PREPARE_SECONDS = 240.0
 RUN_SECONDS = 60.0
+
+
+def environment() -> dict[str, str]:
+    """Ours, with one hash seed: LlamaIndex makes its indexes in the order of a set.
+
+    SQLite takes the one that was made last: with this seed the right one, with others one that is
+    four times slower at 100,000 messages.
+    """
+    return {**os.environ, "PYTHONHASHSEED": "0"}
 
 
 @dataclass(slots=True)
@@ -37,7 +47,7 @@ class Contestant:
     async def start(self) -> None:
         """Start it and wait until it has prepared; too slow a one is out."""
         self._process = await asyncio.create_subprocess_exec(
-            *self.argv, stdin=PIPE, stdout=PIPE, cwd=ROOT, limit=LINE_BYTES
+            *self.argv, stdin=PIPE, stdout=PIPE, cwd=ROOT, limit=LINE_BYTES, env=environment()
         )
         ready = await self._answer(PREPARE_SECONDS, "preparing")
         self.version = ready.get("version", "")

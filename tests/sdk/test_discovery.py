@@ -89,3 +89,13 @@ def test_alive() -> None:
     assert discovery.alive(1)
     assert not discovery.alive(2**31 - 1)
     assert not discovery.alive(2**70)
+
+
+def test_a_process_that_nobody_reaped_is_not_alive() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "pass"])
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    os.kill(child.pid, 0)
+    assert not discovery.alive(child.pid)
+    child.wait()
+    assert not discovery.alive(child.pid)
+    assert discovery.alive(os.getpid())

@@ -8,6 +8,8 @@ from mufakat.core.talk.turn import Failure
 from mufakat.engines.process import json_line, text
 
 SHOWN = 2000
+LOOKED = 16_000
+"""Characters that are looked at for what they mean."""
 _STATUS = re.compile(
     r"(?:status|error|code|http)\W{0,6}([45]\d\d)\b|(?-i:\b([45]\d\d) [A-Z][a-z])", re.I
 )
@@ -68,6 +70,7 @@ def of_status(status: int, message: str = "") -> Failure:
 
 def of_text(message: str, otherwise: Failure) -> Failure:
     """The class that an engine's own words point to."""
+    message = _ends(message)
     found = _STATUS.search(message)
     if found:
         return of_status(int(found[1] or found[2]), message)
@@ -76,7 +79,7 @@ def of_text(message: str, otherwise: Failure) -> Failure:
 
 def retry_after(message: str) -> float | None:
     """Seconds to wait, where the message names them."""
-    found = _RETRY.search(message)
+    found = _RETRY.search(_ends(message))
     return float(found[1]) * _UNITS[(found[2] or "s").lower()] if found else None
 
 
@@ -84,6 +87,12 @@ def shown(message: str) -> str:
     """An engine's own words for people: cleaned, at most `SHOWN` characters, the end kept."""
     clean = text.shown(_inner(message)).strip()
     return clean if len(clean) <= SHOWN else "…" + clean[1 - SHOWN :]
+
+
+def _ends(message: str) -> str:
+    """Both ends of a message that is none, but megabytes of something."""
+    half = LOOKED // 2
+    return message if len(message) <= LOOKED else f"{message[:half]}\n{message[-half:]}"
 
 
 def _inner(message: str) -> str:

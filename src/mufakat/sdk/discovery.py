@@ -49,11 +49,20 @@ def read(place: Path) -> Endpoint | None:
 
 
 def alive(pid: int) -> bool:
-    """Whether a process of that id exists."""
+    """Whether a process of that id runs; one that has ended but was not yet reaped does not."""
     try:
         os.kill(pid, 0)
     except PermissionError:
         return True
     except (OSError, OverflowError):
         return False
-    return True
+    return not _ended(pid)
+
+
+def _ended(pid: int) -> bool:
+    """Whether it waits for its parent: in a container nobody may ever ask for its end."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False
+    return stat.rpartition(b")")[2].split()[:1] in ([b"Z"], [b"X"])

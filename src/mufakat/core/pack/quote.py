@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 
 from mufakat.core import text
@@ -9,7 +10,8 @@ from mufakat.core import text
 LONG = 4_000
 """Characters; a longer text is first reduced to its two ends, so that none empties the window."""
 DIGEST_CHARS = 240
-_BLOCK = re.compile(r"<mufakat:([a-z-]{1,32})(?: [^>\n]{0,200})?>.*?</mufakat:\1>", re.DOTALL)
+_OPENING = re.compile(r"(?=(<mufakat:([a-z-]{1,32})(?: [^>\n]{0,200})?>))")
+_CLOSING = re.compile(r"</mufakat:([a-z-]{1,32})>")
 _MARK = re.compile(r"<(/?)mufakat:", re.IGNORECASE)
 LEFT_OUT = "[pack text left out]"
 
@@ -21,11 +23,33 @@ def inert(body: str, fence: str) -> str:
     """
     body = text.clean(body)
     if "mufakat:" in body.lower():
-        body = _BLOCK.sub(LEFT_OUT, body)
+        body = _without_sections(body)
         body = _MARK.sub(r"‹\1mufakat:", body)
     if fence and fence in body:
         body = body.replace(fence, "[fence]")
     return body
+
+
+def _without_sections(body: str) -> str:
+    """Leave out from each section's opening mark to the next closing one of its kind.
+
+    All marks are found first: a search from each opening to the end of the text would take
+    minutes for a megabyte of them.
+    """
+    closings: dict[str, list[tuple[int, int]]] = {}
+    for mark in _CLOSING.finditer(body):
+        closings.setdefault(mark[1], []).append(mark.span())
+    parts: list[str] = []
+    done = 0
+    for mark in _OPENING.finditer(body):
+        if mark.start() < done:
+            continue
+        ends = closings.get(mark[2], [])
+        at = bisect.bisect_left(ends, (mark.end(1), 0))
+        if at < len(ends):
+            parts += [body[done : mark.start()], LEFT_OUT]
+            done = ends[at][1]
+    return "".join([*parts, body[done:]])
 
 
 def header(fence: str, number: int, speaker: str) -> str:

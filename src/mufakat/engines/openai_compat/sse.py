@@ -19,6 +19,8 @@ class Reader:
 
     rest: str = ""
     data: list[str] = field(default_factory=list)
+    held: int = 0
+    """Characters in `data`, with a line feed for each."""
     decoder: codecs.IncrementalDecoder = field(
         default_factory=lambda: codecs.getincrementaldecoder("utf-8")("replace")
     )
@@ -47,10 +49,11 @@ class Reader:
     def _line(self, line: str) -> str | None:
         if line.startswith("data:"):
             self.data.append(line[5:].removeprefix(" "))
-            if sum(map(len, self.data)) > LINE:
+            self.held += len(self.data[-1]) + 1
+            if self.held > LINE:
                 raise TooLong
             return None
         if line or not self.data:
             return None
-        complete, self.data = "\n".join(self.data), []
+        complete, self.data, self.held = "\n".join(self.data), [], 0
         return complete
