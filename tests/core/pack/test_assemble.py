@@ -78,6 +78,15 @@ def test_the_recorded_reason_of_the_mode():
     assert pack(made.facts(talk, mode=Mode.LITE)).receipt.reason == "user-override"
 
 
+def test_a_section_that_fits_uses_exactly_what_it_needs() -> None:
+    receipt = pack(made.facts(made.talk(9, random.Random(4)))).receipt
+    for row in receipt.sections:
+        assert row.need == row.granted == row.used or row.kind == "history", row
+    history = next(row for row in receipt.sections if row.kind == "history")
+    assert history.granted == history.need
+    assert history.need - history.used <= 1, "the newline after the last message"
+
+
 def test_muted_sections_are_left_out_and_noted():
     receipt = pack(made.facts(made.talk(9, random.Random(4)), muted=frozenset({"history"}))).receipt
     assert "history" not in [section.kind for section in receipt.sections]

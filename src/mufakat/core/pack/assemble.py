@@ -71,8 +71,7 @@ def want(section: Section, facts: Facts, newest: Sequence[Said]) -> Wanted:
     """What a section has to say, and how many characters all of it would take."""
     frame = quote.frame_chars(section.kind)
     if section.kind == table.HISTORY and newest:
-        need = sum(len(said.text) for said in newest) + history.guarantee(facts.history)
-        return Wanted(section, (), need + frame)
+        return Wanted(section, (), history.need(facts.history, newest) + frame)
     items = section.render(facts)
     if not items:
         return Wanted(section, (), 0)

@@ -60,6 +60,13 @@ def guarantee(facts: HistoryFacts) -> int:
     return sum(names) + gaps * GAP_CHARS
 
 
+def need(facts: HistoryFacts, newest: Sequence[Said]) -> int:
+    """Characters that all loaded messages take, and what must be told of those before them."""
+    told = sum(len(said.text) for said in newest)
+    complete = len(newest) >= facts.total - (1 if facts.asked else 0)
+    return told if complete else told + guarantee(facts)
+
+
 def unique(messages: Sequence[Message]) -> list[Message]:
     """Messages in order of their numbers, each once."""
     return [message for _, message in sorted({m.number: m for m in messages}.items())]
