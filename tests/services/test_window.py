@@ -36,7 +36,8 @@ async def test_the_window_is_held_over_the_turns_of_a_conversation(house: House)
         stable = "\n".join(text for kind, text in texts if kind not in VOLATILE)
         assert pack.receipt.used <= BUDGET
         if pack.receipt.window_start > 1:
-            assert pack.receipt.used >= 0.97 * BUDGET
+            # A message is told by its two ends only where that says enough.
+            assert pack.receipt.used >= BUDGET - 600
         if before:
             shares.append(len(os.path.commonprefix([before, stable])) / len(before))
         before = stable

@@ -81,7 +81,8 @@ class Runner:
                 log.exception("the end of turn %s could not be stored", job.turn.id)
                 if not problem.retryable:
                     # An engine may claim what cannot be stored; its turn ends all the same.
-                    reply, heard = _failed(problem), Heard()
+                    reply = Reply(Status.FAILED, failure=Failure.INTERNAL, message=str(problem))
+                    heard = Heard()
             with suppress(TimeoutError):
                 await asyncio.wait_for(job.cancel.wait(), pause)
                 break
