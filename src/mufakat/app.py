@@ -138,6 +138,8 @@ def _instance(home: Path) -> str:
     path = home / INSTANCE
     if not path.exists():
         path.touch(mode=0o600)
+    # A crash may have left it empty.
+    if not path.stat().st_size:
         path.write_text(ids.instance(), "ascii")
     return path.read_text("ascii").strip()
 

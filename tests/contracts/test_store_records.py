@@ -297,6 +297,8 @@ async def test_turns_are_listed_and_unfinished_ones_found(store: Store) -> None:
     await store.write(with_turns(*turns))
     assert list(await store.read(lambda tx: tx.turns.unfinished())) == [turns[0], turns[2]]
     assert list(await store.read(lambda tx: tx.turns.list())) == turns[::-1]
+    assert list(await store.read(lambda tx: tx.turns.find("t_"))) == turns
+    assert not await store.read(lambda tx: tx.turns.find("%"))
     page = await store.read(lambda tx: tx.turns.list(conversation=TALK, before="t_2", limit=1))
     assert list(page) == [turns[1]]
     assert not await store.read(lambda tx: tx.turns.list(conversation=ConversationId("c_no")))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,7 @@ async def test_q9_the_terminal_state_is_right_and_nothing_is_left(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("cli", running.CLIS)
 @pytest.mark.parametrize("name", [each.name for each in BEHAVIOURS if each.megabytes])
 async def test_q9_memory_and_the_event_loop_stand_full_size(
@@ -132,6 +135,50 @@ async def test_a_program_that_cannot_run_is_missing(cli: str, tmp_path: Path) ->
     turn = await running.bench(cli, tmp_path, Options(command=str(program))).turn()
     assert turn.reply.failure is Failure.MISSING
     assert "interpreter" in turn.reply.message
+    probe = await running.bench(cli, tmp_path, Options(command=str(program))).engine.probe()
+    assert not probe.available and "interpreter" in probe.problem
+
+
+WIDENING = {
+    "claude": ("--permission-mode", "acceptEdits"),
+    "codex": ("-s", "workspace-write"),
+    "gemini": ("--approval-mode=auto_edit",),
+    "opencode": ("--agent", "build"),
+}
+
+
+@pytest.mark.parametrize("cli", running.CLIS)
+async def test_arguments_that_take_the_place_of_the_role_are_refused(
+    cli: str, tmp_path: Path
+) -> None:
+    options = Options(command="/bin/true", args=WIDENING[cli])
+    turn = await running.bench(cli, tmp_path, options).turn()
+    assert turn.reply.failure is Failure.REFUSED and "role" in turn.reply.message
+
+
+async def test_a_login_that_cannot_be_given_back_costs_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = tmp_path / "user" / ".gemini"
+    user.mkdir(parents=True)
+    (user / "oauth_creds.json").write_text("old")
+    program = install(tmp_path, "gemini", behaviour="crlf", dialect="gemini", size=0)
+    options = Options(command=str(program), env={"GEMINI_CLI_HOME": str(user.parent)})
+    bench = running.bench("gemini", tmp_path, options)
+
+    def full_disk(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def refreshed(_events: list[stream.StreamEvent]) -> bool:
+        lent = bench.workspace / "gemini" / ".gemini" / "oauth_creds.json"
+        lent.unlink()
+        lent.write_text("new")
+        monkeypatch.setattr(os, "fsync", full_disk)
+        return False
+
+    turn = await bench.turn(cancel_when=refreshed)
+    assert turn.reply.status is Status.DONE
+    assert (user / "oauth_creds.json").read_text() == "old"
 
 
 @pytest.mark.parametrize("cli", running.CLIS)
@@ -139,6 +186,7 @@ async def test_a_folder_that_is_not_there_is_told(cli: str, tmp_path: Path) -> N
     bench = fake(cli, BY_NAME["reads_stdin"], tmp_path, 0)
     turn = await bench.turn(cwd=tmp_path / "gone")
     assert turn.reply.status is Status.FAILED and "gone" in turn.reply.message
+    assert turn.reply.failure is Failure.INTERNAL, "installing the engine would not help"
 
 
 @pytest.mark.parametrize("cli", running.CLIS)

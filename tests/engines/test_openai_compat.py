@@ -17,7 +17,7 @@ from equipment import wire
 from equipment.model_server import server
 from mufakat.core.talk import stream
 from mufakat.core.talk.turn import Failure, Status
-from mufakat.engines.openai_compat import events
+from mufakat.engines.openai_compat import events, proxy
 from mufakat.ports.engine import Options
 
 pytestmark = pytest.mark.anyio
@@ -69,6 +69,27 @@ async def test_a_server_that_is_not_there_is_a_network_failure(tmp_path: Path) -
     assert (await bench.turn()).reply.failure is Failure.NETWORK
     probe = await bench.engine.probe()
     assert not probe.available and "does not answer" in probe.problem and probe.fix
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://[bad", "127.0.0.1:9/v1", "http://127.0.0.1:9\n/v1", "http://127.0.0.1:99999"],
+)
+async def test_an_address_that_is_none_is_told_and_breaks_no_list(
+    address: str, tmp_path: Path
+) -> None:
+    bench = running.bench("openai_compat", tmp_path, Options(base_url=address, model="m"))
+    probe = await bench.engine.probe()
+    assert not probe.available and "no address" in probe.problem and "base_url" in probe.fix
+    assert (await bench.turn()).reply.failure is Failure.MISSING
+
+
+def test_usage_with_every_piece_does_not_cut_the_text() -> None:
+    answer, told = events.Completion(), []
+    for word, finish in (("ghp_", None), ("half", None), (" end", "stop")):
+        choice = {"delta": {"content": word}, "finish_reason": finish}
+        told += answer.document({"choices": [choice], "usage": {"completion_tokens": 1}})
+    assert [type(event) for event in told] == [stream.Text] * 3 + [stream.UsageSeen]
 
 
 async def test_without_a_server_it_says_what_to_set(tmp_path: Path) -> None:
@@ -124,6 +145,9 @@ class Peculiar:
                 size = int(self.headers["content-length"])
                 answer(self, json.loads(self.rfile.read(size)))
 
+            def do_GET(self) -> None:
+                answer(self, {})
+
             def log_message(self, format: str, *args: Any) -> None:
                 return
 
@@ -153,6 +177,19 @@ def send(
 def place(answer: Answer, tmp_path: Path, made: Peculiar) -> running.Bench:
     options = Options(base_url=made.base, model="m")
     return running.bench("openai_compat", tmp_path, options)
+
+
+async def test_a_server_that_refuses_to_list_its_models_is_no_broken_network(
+    tmp_path: Path,
+) -> None:
+    def answer(handler: http.server.BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        send(handler, b"{}", kind="application/json", status=401)
+
+    with Peculiar(answer) as made:
+        bench = running.bench("openai_compat", tmp_path, Options(base_url=made.base))
+        assert (await bench.turn()).reply.failure is Failure.LOGIN
+        probe = await bench.engine.probe()
+    assert not probe.available and "401" in probe.problem and "api_key_env" in probe.fix
 
 
 async def test_a_server_that_refuses_the_wish_for_usage_is_asked_without_it(
@@ -256,3 +293,27 @@ def test_visible_reasoning_is_no_part_of_the_answer() -> None:
     told = answer.document({"choices": [{"delta": {"reasoning_content": "hm", "content": "Hi"}}]})
     assert told == [stream.Thought("hm"), stream.Text("Hi")]
     assert answer.text == "Hi"
+
+
+@pytest.mark.parametrize(
+    ("address", "environ", "chosen"),
+    [
+        ("http://10.0.0.5:11434/v1", {"HTTPS_PROXY": "http://p"}, None),
+        ("http://10.0.0.5:11434/v1", {"http_proxy": "http://p"}, "http://p"),
+        ("https://api.example.com/v1", {"HTTPS_PROXY": "http://p"}, "http://p"),
+        (
+            "https://api.example.com/v1",
+            {"HTTPS_PROXY": "http://p", "https_proxy": "http://q"},
+            "http://q",
+        ),
+        ("https://api.example.com/v1", {"ALL_PROXY": "http://p"}, "http://p"),
+        ("https://api.example.com/v1", {"ALL_PROXY": "http://p", "NO_PROXY": ".example.com"}, None),
+        ("https://llm.lan/v1", {"HTTPS_PROXY": "http://p", "no_proxy": "llm.lan"}, None),
+        ("http://localhost:1/v1", {"http_proxy": "http://p"}, None),
+        ("http://[::1]:1/v1", {"http_proxy": "http://p"}, None),
+    ],
+)
+def test_the_proxy_is_chosen_by_scheme_and_exception(
+    address: str, environ: dict[str, str], chosen: str | None
+) -> None:
+    assert proxy.choose(address, environ) == chosen

@@ -71,6 +71,9 @@ async def test_a_running_turn_is_interrupted_and_a_queued_one_runs(house: House)
     assert (await turns.get(running)).status is Status.INTERRUPTED
     assert (await turns.get(queued)).status is Status.DONE
     assert [run.id for run in survivor.runs] == [queued]
+    ends = await house.app.feed.after(0, limit=1_000, kinds=["turn.ended"])
+    told = {end.subject: end.data for end in ends}
+    assert told[running].keys() == told[queued].keys() and told[running]["fix"]
 
 
 async def test_twin_a_careless_recovery_is_stopped_by_the_table_of_moves(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
+from mufakat import app as application
 from mufakat.core.base import (
     Conflict,
     DoesNotFit,
@@ -26,6 +28,7 @@ from mufakat.core.talk.stream import ToolStatus
 from mufakat.core.talk.turn import Failure, Reply, Status
 from mufakat.ports.engine import Capabilities
 from mufakat.services.request import Ask
+from mufakat.settings import load
 from services.conftest import INLINE, SPLIT, House, Puppet, answers
 
 pytestmark = pytest.mark.anyio
@@ -316,6 +319,27 @@ async def test_row_67_all_that_a_turn_leaves_behind_is_for_its_owner_alone(house
         os.umask(before)
     for path in house.home.rglob("*"):
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+
+
+async def test_a_turn_is_found_by_the_beginning_of_its_id_and_as_last(house: House) -> None:
+    turns = house.app.turns
+    first = await house.ask("one", engine="scripted")
+    second = await house.ask("two", engine="scripted")
+    assert (await turns.get(first.id[:-2])).id == first.id
+    assert (await turns.get("last")).id == second.id
+    assert (await turns.wait("last", seconds=1)).status is Status.DONE
+    assert (await turns.cancel(first.id[:-2])).id == first.id
+    with pytest.raises(InvalidInput, match="fits several"):
+        await turns.get("t_")
+    with pytest.raises(NotFound):
+        await turns.get("t_zzz")
+
+
+async def test_an_instance_file_that_a_crash_left_empty_is_filled(tmp_path: Path) -> None:
+    (tmp_path / application.INSTANCE).touch()
+    app = await application.build(load(tmp_path))
+    await app.close()
+    assert len((tmp_path / application.INSTANCE).read_text()) == 32
 
 
 async def test_last_is_the_newest_conversation_of_the_project(house: House, tmp_path) -> None:

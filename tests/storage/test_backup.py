@@ -38,6 +38,15 @@ async def write_for_ever(opened: SqliteStore) -> None:
         n += 10
 
 
+async def test_a_backup_that_cannot_be_written_says_so_in_our_words(
+    opened: SqliteStore, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(base.Unavailable, match="Not a directory") as refused:
+        await opened.backup(tmp_path / "file" / "copy.db")
+    assert refused.value.fix
+
+
 def problems_of(path: Path) -> tuple[str, ...]:
     engine = connect.single(path, query="mode=ro")
     try:

@@ -113,6 +113,12 @@ def test_b2_network_file_systems_are_refused(kind: str) -> None:
     lock.refuse_network(Path("/home/other/mufakat.db"), mounts=mounts)
 
 
+def test_b2_a_network_folder_with_a_name_in_any_script_is_refused() -> None:
+    mounts = "40 22 0:52 / /home/данные\\0401 rw - nfs4 server:/x rw\n"
+    with pytest.raises(base.Unavailable, match="nfs4"):
+        lock.refuse_network(Path("/home/данные 1/mufakat.db"), mounts=mounts)
+
+
 async def test_b6_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
     await (await store.open_store(path)).close()
     with closing(sqlite3.connect(path)) as raw, raw:

@@ -13,6 +13,7 @@ import click
 
 from mufakat.cli import exit_codes, output
 from mufakat.cli.session import Session
+from mufakat.core import secrets
 from mufakat.core.base import MufakatError
 from mufakat.core.terminal_text import clean
 from mufakat.sdk import home
@@ -86,12 +87,12 @@ def _own(problem: MufakatError) -> Complaint:
 
 def _crash(session: Session, problem: Exception) -> Complaint:
     """A fault of our own: the details go to a log, the person gets one line."""
-    what = f"{type(problem).__name__}: {problem}".splitlines()[0]
+    what = secrets.scrub(f"{type(problem).__name__}: {problem}".splitlines()[0]).text
     log = session.home / home.CRASH_LOG
     try:
         home.private_folder(log.parent)
         with os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "w") as file:
-            file.write("".join(traceback.format_exception(problem)))
+            file.write(secrets.scrub("".join(traceback.format_exception(problem))).text)
     except OSError:
         return Complaint("internal", f"A fault in Mufakat: {what}", "", exit_codes.FAILED)
     fix = f"The details are in {log}; please report them."

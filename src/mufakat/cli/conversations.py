@@ -24,7 +24,7 @@ def command(ctx: click.Context) -> int:
     \b
     Examples:
       mufakat conversations
-      mufakat conversations show 01JE --all
+      mufakat conversations show c_01je8q --all
     """
     if ctx.invoked_subcommand is None:
         return int(ctx.invoke(list_command) or 0)
@@ -75,7 +75,7 @@ def show(session: Session, /, id: str, everything: bool) -> int:
 
     \b
     Example:
-      mufakat conversations show 01JE
+      mufakat conversations show c_01je8q
     """
     wanted = ids.checked(id, listed_by="mufakat conversations")
     with attach.attached(session) as client:

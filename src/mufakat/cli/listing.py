@@ -59,5 +59,7 @@ def show(
         return 0
     click.echo(output.table(tuple(head), rows, right=right))
     if found.get("next"):
-        click.echo(f"More: {command} --before {found['next']}", err=True)
+        onward = {**query, "before": str(found["next"])}
+        options = " ".join(f"--{name} {value}" for name, value in onward.items() if value != "")
+        click.echo(f"More: {command} {options}", err=True)
     return 0

@@ -87,10 +87,13 @@ def fit(text: str, columns: int) -> str:
     """Cut a text to so many columns."""
     if width(text) <= columns:
         return text
-    kept = text[: max(0, columns - 1)]
-    while kept and width(kept) > columns - 1:
-        kept = kept[:-1]
-    return kept + "…" if columns > 0 else ""
+    left, end = columns - 1, 0
+    for char in text:
+        left -= width(char)
+        if left < 0:
+            break
+        end += 1
+    return text[:end] + "…" if columns > 0 else ""
 
 
 def columns() -> int:

@@ -45,7 +45,7 @@ def show(session: Session, /, id: str, text: bool) -> int:
     \b
     Examples:
       mufakat pack show
-      mufakat pack show 01JE8Q6Z --text
+      mufakat pack show k_01je8q --text
       mufakat pack show last --json
     """
     with attach.attached(session) as client:
@@ -137,7 +137,7 @@ def diff(session: Session, /, a: str, b: str) -> int:
 
     \b
     Example:
-      mufakat pack diff 01JE8Q6Z last
+      mufakat pack diff k_01je8q last
     """
     with attach.attached(session) as client:
         found = client.get(f"/packs/{_id(a)}/diff/{_id(b)}")

@@ -20,7 +20,9 @@ LOOK_SECONDS = 0.1
 
 def stop(session: Session, running: Endpoint | None) -> int:
     """End the server, and answer when its process is gone."""
-    if running is not None:
+    if running is None:
+        _refuse_silent(session)
+    else:
         _end(session, running)
     if session.json:
         click.echo(output.json_line({"stopped": running.pid if running else None}))
@@ -29,6 +31,18 @@ def stop(session: Session, running: Endpoint | None) -> int:
     else:
         click.echo(f"The server, process {running.pid}, has ended.", err=True)
     return 0
+
+
+def _refuse_silent(session: Session) -> None:
+    """A server that hangs must not pass for none; whose the process is, nobody can tell."""
+    recorded = discovery.read(session.home)
+    if recorded is None or not discovery.alive(recorded.pid):
+        return
+    pid, record = recorded.pid, session.home / home.SERVER
+    raise Unavailable(
+        f"Process {pid} is recorded as the server of this home, but it does not answer.",
+        fix=f"If it is mufakat (ps -p {pid}), end it: kill -9 {pid}. Else delete {record}.",
+    )
 
 
 def _end(session: Session, running: Endpoint) -> None:

@@ -22,7 +22,7 @@ def command(ctx: click.Context) -> int:
     \b
     Examples:
       mufakat turns
-      mufakat turns cancel 01JE8Q6Z
+      mufakat turns cancel t_01je8q
     """
     if ctx.invoked_subcommand is None:
         return int(ctx.invoke(list_command) or 0)
@@ -67,9 +67,11 @@ def _row(item: Mapping[str, Any]) -> tuple[str, ...]:
 def show(session: Session, /, turn: str) -> int:
     """Show a turn and its answer.
 
+    TURN is the turn's id, its beginning, or `last`, here and in the other commands.
+
     \b
     Example:
-      mufakat turns show 01JE8Q6Z
+      mufakat turns show t_01je8q
     """
     with attach.attached(session) as client:
         found = client.get(f"/turns/{_id(turn)}")
@@ -92,7 +94,7 @@ def cancel(session: Session, /, turn: str) -> int:
 
     \b
     Example:
-      mufakat turns cancel 01JE8Q6Z
+      mufakat turns cancel t_01je8q
     """
     with attach.attached(session) as client:
         found = follow.cancel(client, _id(turn))
@@ -112,7 +114,7 @@ def retry(session: Session, /, turn: str, no_wait: bool) -> int:
 
     \b
     Example:
-      mufakat turns retry 01JE8Q6Z
+      mufakat turns retry t_01je8q
     """
     with attach.attached(session) as client:
         after = follow.cursor(client)

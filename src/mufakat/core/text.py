@@ -8,9 +8,13 @@ import unicodedata
 ZERO_WIDTH_JOINER = "\u200d"
 WORD_JOINER = "\u2060"
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
+"""A flag such as Scotland's: the one honest use of tag characters, which can spell any text."""
 _UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2061-\u2069\ufeff\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u202a-\u202e"
+    "\u2061-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_UNSAFE_OR_FLAG = re.compile(f"{_FLAG}|{_UNSAFE.pattern}")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 _LOOK_BACK = 64
 
@@ -20,12 +24,14 @@ def clean(text: str) -> str:
     if not _UNSAFE.search(text):
         return text
     text = _ANSI.sub("", text).replace("\r\n", "\n")
-    return _UNSAFE.sub(_show, text)
+    return _UNSAFE_OR_FLAG.sub(_show, text)
 
 
 def _show(found: re.Match[str]) -> str:
-    # A joiner inside an emoji is part of one visible character.
+    # A joiner inside an emoji is part of one visible character, and so is what a flag is made of.
     char = found[0]
+    if len(char) > 1:
+        return char
     if char == ZERO_WIDTH_JOINER and _joins(found.string, found.start()):
         return char
     return f"<U+{ord(char):04X}>"

@@ -13,10 +13,11 @@ LOOKED = 16_000
 _STATUS = re.compile(
     r"(?:status|error|code|http)\W{0,6}([45]\d\d)\b|(?-i:\b([45]\d\d) [A-Z][a-z])", re.I
 )
-_RETRY = re.compile(r"(?:retry|try again)\D{0,24}?(\d+(?:\.\d+)?) ?(ms|s|m)?(?:ec|in|illi)?", re.I)
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
+_RETRY = re.compile(r"(?:retry|try again)\D{0,24}?(\d+(?:\.\d+)?) ?(ms|milli|s|m|h)?", re.I)
+_UNITS = {"ms": 0.001, "milli": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _TOO_LONG = re.compile(
-    r"too long|too large|context (?:window|length)|maximum context|exceeds the (?:model|maximum)",
+    r"(?<!took )(?<!taking )too long|too large|context (?:window|length)|maximum context"
+    r"|exceeds the (?:model|maximum)",
     re.I,
 )
 _WORDS = (

@@ -145,6 +145,8 @@ class Turns(Protocol):
         """Newest first (by id, descending)."""
         ...
 
+    def find(self, prefix: str) -> Sequence[Turn]: ...
+
 
 class Packs(Protocol):
     """What each request was told; section texts are stored once, by hash."""

@@ -39,6 +39,8 @@ def own(folder: Path) -> dict[str, tuple[str, Path]]:
             raise InvalidInput(
                 f"{path.name} is no usable name.", fix="Use lower-case letters, digits, hyphens."
             )
+        if not path.is_file():
+            raise InvalidInput(f"{path} is not a file.", fix="Remove it, or mend the link.")
         if path.stat().st_size > LARGEST:
             raise InvalidInput(f"{path} is larger than 64 KiB.", fix="Shorten it.")
         found[path.stem] = (path.read_text("utf-8", errors="replace"), path)

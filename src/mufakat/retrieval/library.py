@@ -16,6 +16,7 @@ from mufakat.ports.library import Gathered
 from mufakat.retrieval import documents, git, project
 
 T = TypeVar("T")
+PLACE_SECONDS = 5.0
 
 
 class LocalLibrary:
@@ -52,10 +53,10 @@ class LocalLibrary:
 
     async def place(self, path: Path) -> Place:
         """Where the project stands now."""
-        try:
-            position = await project.position(path)
-        except git.GitFailed:
-            position = project.Position()
+        # A turn waits for this with its answer in hand: no trouble with git may cost or hold it.
+        position = await _source(
+            "git", project.position(path), project.Position(), seconds=PLACE_SECONDS, gaps=[]
+        )
         return Place(str(path), position.branch, position.head)
 
     def platform(self) -> str:

@@ -46,9 +46,17 @@ class Client:
     sleep: Callable[[float], None] = time.sleep
     draw: Callable[[], float] = random.random
 
-    def get(self, path: str, query: Query | None = None, *, seconds: float = READ_SECONDS) -> Any:
-        """Read a resource; retried when the server fails or the answer is lost."""
-        return self._try("GET", _target(path, query), b"", headers={}, seconds=seconds)
+    def get(
+        self,
+        path: str,
+        query: Query | None = None,
+        *,
+        again: bool = True,
+        seconds: float = READ_SECONDS,
+    ) -> Any:
+        """Read a resource; with `again` retried when the server fails or the answer is lost."""
+        send = self._try if again else self._once
+        return send("GET", _target(path, query), b"", headers={}, seconds=seconds)
 
     def post(
         self,
@@ -67,7 +75,8 @@ class Client:
             "Content-Type": "application/json",
             "Idempotency-Key": key or new_key(),
         }
-        data = json.dumps(body or {}).encode("ascii")
+        # Escaped, a text in another script than Latin would be up to twice its size.
+        data = json.dumps(body or {}, ensure_ascii=False).encode("utf-8", "backslashreplace")
         send = self._try if again else self._once
         return send("POST", _target(path, None), data, headers=headers, seconds=seconds)
 

@@ -25,7 +25,7 @@ def find(place: Path) -> Endpoint | None:
     # Without the token: another program may listen where a killed server did.
     nobody = Endpoint(recorded.url)
     try:
-        health = Client(nobody).get("/health", seconds=HEALTH_SECONDS)
+        health = Client(nobody).get("/health", again=False, seconds=HEALTH_SECONDS)
     except errors.ServerError:
         return None
     genuine = isinstance(health, dict) and health.get("name") == "mufakat"

@@ -15,7 +15,9 @@ from mufakat.core import secrets
 from mufakat.core.base import InvalidInput
 from mufakat.sdk import home as homes
 
-NAMES = ("mufakat", "uvicorn.error")
+NAMES = ("mufakat", "uvicorn.error", "asyncio")
+"""asyncio tells of tasks that failed while nobody waited for them."""
+
 BYTES, FILES = 8 * 1024 * 1024, 3
 LEVELS = ("debug", "info", "warning", "error")
 

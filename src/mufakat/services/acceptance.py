@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mufakat.core.base import AgentId, Conflict, Event, NotFound, TurnId
+from mufakat.core.base import AgentId, Conflict, Event, InvalidInput, NotFound, ProjectId, TurnId
 from mufakat.core.coordination import identity
 from mufakat.core.talk import message, turn
 from mufakat.core.talk.agent import Agent
 from mufakat.core.talk.conversation import Conversation
 from mufakat.core.talk.message import Kind
-from mufakat.core.talk.turn import Status, Turn
+from mufakat.core.talk.turn import Failure, Reply, Status, Turn
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Transaction
-from mufakat.services import idempotency, ids, job, request, talk
+from mufakat.services import idempotency, ids, job, request, talk, turn_record
 from mufakat.services.job import Job
 from mufakat.services.request import Ask
 
@@ -45,7 +45,7 @@ class Acceptance:
         draft = message.draft(Kind.PERSON, self.person, text=ask.prompt, secrets=kinds)
         prompt = talk.append(tx, conversation.id, draft)
         queued = Turn(
-            id=TurnId(ids.new("t")),
+            id=TurnId(ids.new("t", tx.now())),
             conversation=conversation.id,
             agent=agent.id,
             identity=agent.identity,
@@ -70,23 +70,20 @@ class Acceptance:
         project = talk.ensure_project(tx, str(folder), folder.name)
         if not ask.conversation:
             return talk.add(tx, project, self.scrub(ask.prompt).text)
-        found = talk.resolve(tx, ask.conversation, project=project.id)
-        if found.project != project.id:
-            raise Conflict(
-                f"Conversation {found.id} belongs to another project.",
-                fix="Ask from its folder, or leave the conversation out.",
-            )
-        return found
+        return conversation_in(tx, ask.conversation, project.id)
 
     def _agent(self, tx: Transaction, conversation: Conversation, ask: Ask) -> Agent:
         found = agent_for(tx, conversation, ask)
         if found is not None:
             return found
-        taken = tx.agents.identities(identity.label(ask.engine, 24))
-        name = identity.assign(ask.engine, self.host, instance=ids.instance(), taken=taken)
+        instance = ids.instance()
+        shortest = identity.assign(ask.engine, self.host, instance=instance)
+        # Only what begins alike can clash; the engine alone has one more in every conversation.
+        taken = tx.agents.identities(str(shortest))
+        name = identity.assign(ask.engine, self.host, instance=instance, taken=taken)
         return tx.agents.add(
             Agent(
-                id=AgentId(ids.new("a")),
+                id=AgentId(ids.new("a", tx.now())),
                 conversation=conversation.id,
                 identity=str(name),
                 engine=ask.engine,
@@ -95,6 +92,17 @@ class Acceptance:
                 created=tx.now(),
             )
         )
+
+
+def conversation_in(tx: Transaction, id: str, project: ProjectId) -> Conversation:
+    """The conversation that a request names; raises Conflict where it is another project's."""
+    found = talk.resolve(tx, id, project=project)
+    if found.project != project:
+        raise Conflict(
+            f"Conversation {found.id} belongs to another project.",
+            fix="Ask from its folder, or leave the conversation out.",
+        )
+    return found
 
 
 def agent_for(tx: Transaction, conversation: Conversation, ask: Ask) -> Agent | None:
@@ -122,7 +130,7 @@ def again(tx: Transaction, id: str, *, key: str) -> Accepted:
             f"The turn is {old.status}.", fix="Only turns that ended without success are retried."
         )
     fresh = Turn(
-        id=TurnId(ids.new("t")),
+        id=TurnId(ids.new("t", tx.now())),
         conversation=old.conversation,
         agent=old.agent,
         identity=old.identity,
@@ -143,19 +151,28 @@ def interrupt(tx: Transaction, left: Turn) -> None:
     """Record that a turn's server died; it may have had effects, so it is not run again."""
     why = "the server ended while the engine ran; it may have had effects"
     ended = tx.turns.move(left.id, Status.INTERRUPTED, message=why)
-    data = {
-        "conversation": left.conversation,
-        "status": Status.INTERRUPTED.value,
-        "answer": None,
-        "message": why,
-        "fix": turn.fix(ended),
-    }
+    told = turn_record.summary(Reply(Status.INTERRUPTED, message=why), None)
+    data = {**told, "conversation": left.conversation, "fix": turn.fix(ended)}
+    tx.events.record(Event("turn.ended", left.id, data))
+
+
+def give_up(tx: Transaction, left: Turn, why: str) -> None:
+    """Record that a queued turn can no longer be run, so that it does not wait for ever."""
+    reply = Reply(Status.FAILED, failure=Failure.INTERNAL, message=why)
+    tx.turns.move(left.id, reply.status, failure=Failure.INTERNAL.value, message=why)
+    data = {**turn_record.summary(reply, None), "conversation": left.conversation}
     tx.events.record(Event("turn.ended", left.id, data))
 
 
 def resolve(tx: Transaction, id: str) -> Turn:
-    """A turn by its id; raises NotFound."""
-    found = tx.turns.get(TurnId(id))
-    if found is None:
-        raise NotFound(f"There is no turn {id}.", fix="List them: mufakat turns list")
-    return found
+    """A turn by id, unique prefix or `last`; raises NotFound or InvalidInput."""
+    exact = tx.turns.get(TurnId(id))
+    if exact is not None:
+        return exact
+    found = tx.turns.list(limit=1) if id == talk.LAST else tx.turns.find(id)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(one.id for one in found[:5])
+        raise InvalidInput(f"{id} fits several turns: {names}.", fix="Give more of it.")
+    raise NotFound(f"There is no turn {id}.", fix="List them: mufakat turns list")

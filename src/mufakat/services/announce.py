@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -25,6 +25,8 @@ OUTPUT_CHARS = 2_000
 """Of a tool's output, all of which stands in its message, and of an unknown event."""
 SCRUBBED_CHARS = OUTPUT_CHARS + secret_tail.LONGEST_HELD
 """Looked through for secrets before the cut, which could leave the first half of one."""
+ASIDE = (stream.SessionStarted, stream.UsageSeen, stream.Compacted, stream.Notice, stream.Unknown)
+"""May stand in the middle of a text, even of a secret in it: what is held then stays held."""
 WHOLE = frozenset({"text"})
 """What is never cut; everything else in an event is a name or the beginning of something."""
 KINDS: Mapping[type[stream.StreamEvent], str] = MappingProxyType(
@@ -72,34 +74,39 @@ class Announcer:
         self._turn = turn
         self._conversation = conversation
         self._held = ""
+        self._kind = KINDS[stream.Text]
         self._last = float("-inf")
 
     async def take(self, event: stream.StreamEvent, *, also: Step | None = None) -> None:
         """Announce one stream event; `also` is kept in the same transaction."""
-        if isinstance(event, stream.Text):
-            self._held += event.text
-            now = asyncio.get_running_loop().time()
-            if now - self._last >= PIECE_SECONDS or len(self._held) >= PIECE_CHARS:
-                self._last = now
-                await self._write(self._release(secret_tail.settled(self._held)))
+        if isinstance(event, stream.Text | stream.Thought):
+            await self._take_piece(KINDS[type(event)], event.text)
             return
-        held = self._release(len(self._held))
         kind, data = describe(event)
         made = self.event(kind, data)
-        await self._write([*held, dataclasses.replace(made, data=shortened(made.data))], also=also)
+        short = dataclasses.replace(made, data=shortened(made.data))
+        release = 0 if isinstance(event, ASIDE) else len(self._held)
+        await self._write(release, short, also=also)
 
     async def flush(self) -> None:
         """Announce what is still held back."""
-        await self._write(self._release(len(self._held)))
+        await self._write(len(self._held))
 
-    def _release(self, length: int) -> list[Event]:
-        """The event of the first `length` characters held back; none of none."""
-        if not length:
-            return []
-        piece, self._held = self._held[:length], self._held[length:]
-        return [self.event("turn.text", {"text": piece})]
+    async def _take_piece(self, kind: str, text: str) -> None:
+        if kind != self._kind:
+            await self.flush()
+            self._kind = kind
+        self._held += text
+        now = asyncio.get_running_loop().time()
+        if now - self._last >= PIECE_SECONDS or len(self._held) >= PIECE_CHARS:
+            self._last = now
+            await self._write(secret_tail.settled(self._held))
 
-    async def _write(self, made: Sequence[Event], *, also: Step | None = None) -> None:
+    async def _write(self, release: int, *more: Event, also: Step | None = None) -> None:
+        """Write the first `release` characters held back, then `more`; held until written."""
+        piece = self._held[:release]
+        made = [*([self.event(self._kind, {"text": piece})] if piece else ()), *more]
+
         def step(tx: Transaction) -> None:
             for event in made:
                 tx.events.record(event)
@@ -108,6 +115,7 @@ class Announcer:
 
         if made:
             await self._store.write(step)
+            self._held = self._held[len(piece) :]
 
     def event(self, kind: str, data: Mapping[str, Any]) -> Event:
         """Make an event about the turn, without secrets."""

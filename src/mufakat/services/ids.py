@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import secrets
-import time
+
+from mufakat.core.base import Millis
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
-def new(prefix: str) -> str:
-    """A new id: prefix, ten digits of milliseconds, sixteen random ones."""
-    return f"{prefix}_{_digits(time.time_ns() // 1_000_000, 10)}{_digits(secrets.randbits(80), 16)}"
+def new(prefix: str, at: Millis) -> str:
+    """A new id: prefix, ten digits of the store's time, sixteen random ones."""
+    return f"{prefix}_{_digits(at, 10)}{_digits(secrets.randbits(80), 16)}"
 
 
 def _digits(value: int, count: int) -> str:

@@ -49,6 +49,8 @@ class Packed:
     """The session that is resumed; None for a fresh one."""
     resume_why: str
     place: Place
+    instructions: tuple[str, ...] = ()
+    """Native files that the engine loads beside the pack."""
 
 
 class Packing:
@@ -117,11 +119,12 @@ class Packing:
         project = dataclasses.replace(
             gathered.project, summary=self._scrub(gathered.project.summary).text
         )
+        role = self.role(ask.role, engine)
         return Facts(
             prompt=self._scrub(ask.prompt).text,
             project=project,
-            role=self.role(ask.role, engine),
-            persona=self.persona(ask.persona),
+            role=dataclasses.replace(role, text=self._scrub(role.text).text),
+            persona=self._scrub(self.persona(ask.persona)).text,
             identity=identity,
             platform=self._library.platform(),
             history=memory.history,

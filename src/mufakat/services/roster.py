@@ -61,9 +61,19 @@ class Roster:
 
     async def probes(self) -> Sequence[Probe]:
         """What `doctor` shows, all engines at once."""
-        found = await asyncio.gather(*(engine.probe() for engine in self._engines.values()))
-        broken = [
-            Probe(name, False, problem=why, fix="Reinstall the package that brings it.")
-            for name, why in self._broken.items()
-        ]
-        return [*found, *broken]
+        engines = self._engines.values()
+        answers = await asyncio.gather(*(e.probe() for e in engines), return_exceptions=True)
+        found: list[Probe] = []
+        for engine, answer in zip(engines, answers, strict=True):
+            if isinstance(answer, Probe):
+                found.append(answer)
+            elif isinstance(answer, Exception):
+                # A package may bring any engine: a faulty one must not hide the others.
+                found.append(_unusable(engine.name, f"{type(answer).__name__}: {answer}"))
+            else:
+                raise answer
+        return [*found, *(_unusable(name, why) for name, why in self._broken.items())]
+
+
+def _unusable(name: str, why: str) -> Probe:
+    return Probe(name, False, problem=why, fix="Reinstall the package that brings it.")

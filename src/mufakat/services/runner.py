@@ -60,11 +60,12 @@ class Runner:
         self._workspaces = workspaces
         self._limits = limits
 
-    async def run(self, job: Job, engine: Engine) -> None:
-        """Run a queued turn to its end; only the loss of this process leaves it unfinished."""
-        say = Announcer(
-            self._store, self._scrub, turn=job.turn.id, conversation=job.conversation.id
-        )
+    async def run(self, job: Job, engine: Engine, *, closing: asyncio.Event) -> None:
+        """Run a queued turn to its end; only the loss of this process leaves it unfinished.
+
+        Once `closing` is set, an end that cannot be stored is not tried for long.
+        """
+        say = self._announcer(job)
         heard = Heard()
         try:
             reply = await self._attempt(job, engine, say, heard=heard)
@@ -73,6 +74,22 @@ class Runner:
         except Exception:
             log.exception("turn %s failed inside Mufakat", job.turn.id)
             reply = Reply(Status.FAILED, failure=Failure.INTERNAL)
+        await self._conclude(job, reply, heard, say=say, closing=closing)
+
+    async def refuse(self, job: Job, problem: MufakatError, *, closing: asyncio.Event) -> None:
+        """End a queued turn that no engine can take."""
+        say = self._announcer(job)
+        await self._conclude(job, _failed(problem), Heard(), say=say, closing=closing)
+
+    def _announcer(self, job: Job) -> Announcer:
+        return Announcer(
+            self._store, self._scrub, turn=job.turn.id, conversation=job.conversation.id
+        )
+
+    async def _conclude(
+        self, job: Job, reply: Reply, heard: Heard, *, say: Announcer, closing: asyncio.Event
+    ) -> None:
+        """Store how a turn ended, however long there is no room for it."""
         for pause in END_PAUSES:
             try:
                 await say.flush()
@@ -84,7 +101,7 @@ class Runner:
                     reply = Reply(Status.FAILED, failure=Failure.INTERNAL, message=str(problem))
                     heard = Heard()
             with suppress(TimeoutError):
-                await asyncio.wait_for(job.cancel.wait(), pause)
+                await asyncio.wait_for(closing.wait(), pause)
                 break
         return await self._end(job, reply, heard, say=say)
 
@@ -106,29 +123,36 @@ class Runner:
             engine=engine,
         )
         loads = await asyncio.to_thread(engine.instructions, Path(job.ask.project))
-        await self._store.write(
-            lambda tx: turn_record.start(tx, job, packed, say, instructions=loads)
-        )
+        packed = dataclasses.replace(packed, instructions=loads)
+        await self._store.write(lambda tx: turn_record.start(tx, job, packed, say))
         reply = await self._ask_engine(job, engine, packed, say, heard=heard)
         if reply.failure is Failure.SESSION_LOST and packed.session is not None:
-            packed = await self._begin_anew(packed, engine, say)
+            packed = await self._begin_anew(job, engine, packed, say, heard=heard)
             reply = await self._ask_engine(job, engine, packed, say, heard=heard)
         heard.session = await self._session_after(job, engine, packed, reply, heard=heard)
+        heard.ended = True
         return reply
 
-    async def _begin_anew(self, packed: Packed, engine: Engine, say: Announcer) -> Packed:
-        """Deliver the whole pack to a fresh session.
+    async def _begin_anew(
+        self, job: Job, engine: Engine, packed: Packed, say: Announcer, *, heard: Heard
+    ) -> Packed:
+        """Deliver the whole pack to a fresh session, and record that this is what was sent.
 
         The engine refused before it asked its model, so nothing can happen twice.
         """
         why = "the engine no longer knows its session; a fresh one gets the whole pack"
         await say.take(stream.Notice(why, level="warning"))
-        return dataclasses.replace(
+        anew = dataclasses.replace(
             packed,
             delivery=packing.fresh(packed.pack, engine.capabilities),
             session=None,
             resume_why=why,
         )
+        heard.session = None
+        heard.pack = await self._store.write(
+            lambda tx: turn_record.keep_pack(tx, job, anew, say).id
+        )
+        return anew
 
     async def _ask_engine(
         self, job: Job, engine: Engine, packed: Packed, say: Announcer, *, heard: Heard

@@ -122,7 +122,7 @@ class Talk:
 
 def ensure_project(tx: Transaction, path: str, name: str) -> Project:
     """The project of a path, announced where it is new."""
-    fresh = ProjectId(ids.new("p"))
+    fresh = ProjectId(ids.new("p", tx.now()))
     project = tx.projects.ensure(path, name or path, id=fresh)
     if project.id == fresh:
         tx.events.record(Event("project.added", project.id, {"path": path}))
@@ -133,7 +133,7 @@ def add(tx: Transaction, project: Project, prompt: str) -> Conversation:
     """Start a conversation, named after its first prompt."""
     now = tx.now()
     conversation = Conversation(
-        ConversationId(ids.new("c")), project.id, title_of(prompt), ids.fence(), now, now
+        ConversationId(ids.new("c", now)), project.id, title_of(prompt), ids.fence(), now, now
     )
     tx.events.record(
         Event(
@@ -147,7 +147,7 @@ def add(tx: Transaction, project: Project, prompt: str) -> Conversation:
 
 def append(tx: Transaction, conversation: ConversationId, draft: message.Draft) -> Message:
     """Keep a message and announce it; the announcement carries no text."""
-    said = tx.messages.append(conversation, draft, id=MessageId(ids.new("m")))
+    said = tx.messages.append(conversation, draft, id=MessageId(ids.new("m", tx.now())))
     data = {
         "conversation": conversation,
         "id": said.id,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mufakat.core.base import MessageId, PackId
@@ -31,33 +30,29 @@ class Heard:
     """What the engine said in a run beside its answer."""
 
     session: Session | None = None
+    ended: bool = False
+    """The engine has run to its end: `session` is all that can be resumed, also where None."""
     tools: list[stream.Tool] = field(default_factory=list)
+    pack: PackId | None = None
+    """The pack that was sent in place of the first one."""
     compacted: bool = False
     """The engine shortened its memory, so that nothing it was told can be counted on."""
 
 
-def start(
-    tx: Transaction, job: Job, packed: Packed, say: Announcer, *, instructions: Sequence[str]
-) -> None:
-    """Record pack and start in one transaction, before the engine can have any effect.
-
-    `instructions` are the native files that the engine loads beside the pack.
-    """
-    pack = keep_pack(tx, job, packed, instructions)
-    receipt = pack.receipt
-    tx.conversations.hold_window(job.conversation.id, receipt.window_start)
+def start(tx: Transaction, job: Job, packed: Packed, say: Announcer) -> None:
+    """Record pack and start in one transaction, before the engine can have any effect."""
+    pack = keep_pack(tx, job, packed, say)
+    tx.conversations.hold_window(job.conversation.id, pack.receipt.window_start)
     tx.turns.move(job.turn.id, Status.RUNNING, pack=pack.id, process=job.turn.id)
-    sizes = {"mode": receipt.mode, "used": receipt.used, "budget": receipt.budget}
-    tx.events.record(say.event("turn.packed", {"pack": pack.id, **sizes}))
     running = {"engine": job.turn.engine, "identity": job.agent.identity, "pack": pack.id}
     tx.events.record(say.event("turn.running", running))
 
 
-def keep_pack(tx: Transaction, job: Job, packed: Packed, instructions: Sequence[str]) -> StoredPack:
-    """Store a pack with the exact texts that were told and sent."""
+def keep_pack(tx: Transaction, job: Job, packed: Packed, say: Announcer) -> StoredPack:
+    """Store a pack with the exact texts that are told and sent, and announce it."""
     delivery = packed.delivery
     stored = StoredPack(
-        id=PackId(ids.new("k")),
+        id=PackId(ids.new("k", tx.now())),
         conversation=job.conversation.id,
         turn=job.turn.id,
         agent=job.agent.id,
@@ -70,9 +65,12 @@ def keep_pack(tx: Transaction, job: Job, packed: Packed, instructions: Sequence[
         resume_why=packed.resume_why,
         sent=tx.packs.keep_text(delivery.user),
         system=tx.packs.keep_text(delivery.system) if delivery.system else "",
-        instructions=tuple(instructions),
+        instructions=packed.instructions,
     )
     texts = [section.text for section in packed.pack.sections]
+    receipt = stored.receipt
+    sizes = {"mode": receipt.mode, "used": receipt.used, "budget": receipt.budget}
+    tx.events.record(say.event("turn.packed", {"pack": stored.id, **sizes}))
     return tx.packs.add(stored, [*texts, packed.pack.prompt])
 
 
@@ -125,6 +123,7 @@ def end(
     tx.turns.move(
         job.turn.id,
         reply.status,
+        pack=heard.pack,
         answer=answer.id if answer else None,
         usage=reply.usage,
         failure=reply.failure.value if reply.failure else None,
@@ -135,7 +134,8 @@ def end(
 
 def _end_session(tx: Transaction, job: Job, heard: Heard, known: set[str]) -> None:
     if heard.session is None:
-        tx.agents.drop_session(job.agent.id)
+        if heard.ended:
+            tx.agents.drop_session(job.agent.id)
     elif heard.compacted:
         keep_session(tx, forgotten(heard.session))
     else:

@@ -6,12 +6,10 @@ import asyncio
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
-from mufakat.core.base import (
-    AgentId,
-    ProjectId,
-    TurnId,
-)
+from mufakat.core.base import AgentId, EngineError, MufakatError, ProjectId, TurnId
+from mufakat.core.pack import assemble
 from mufakat.core.pack.facts import HistoryFacts
 from mufakat.core.pack.receipt import Receipt
 from mufakat.core.talk import turn
@@ -27,6 +25,9 @@ from mufakat.services.runner import Runner
 
 SAFE_FIXED_CHARS = 6_000
 """Room that the fixed sections never exceed; prompts nearer to the budget are packed first."""
+
+CANCEL_SECONDS = 60.0
+"""How long a cancel waits for the turn's end; its processes are ended well before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,9 @@ class Turns:
         self._runner = runner
         self._acceptance = accepting
         self._running: dict[TurnId, tuple[asyncio.Task[None], asyncio.Event]] = {}
-        self._busy: dict[AgentId, asyncio.Lock] = {}
+        self._busy: WeakValueDictionary[AgentId, asyncio.Lock] = WeakValueDictionary()
+        """A lock lives as long as a turn holds it or waits for it."""
+        self._closing = asyncio.Event()
 
     async def ask(self, ask: Ask, *, key: str = "") -> Turn:
         """Accept a request and start it; answers at once with the queued turn.
@@ -67,7 +70,8 @@ class Turns:
         Raises InvalidInput, NotFound, EngineError or DoesNotFit; then nothing was stored.
         """
         ask = self._settled(ask)
-        budget = ask.budget or self._packing.budget
+        window = self._roster.capabilities(ask.engine).window_tokens
+        budget, _ = assemble.budget_of(ask.budget or self._packing.budget, window)
         if len(ask.prompt) + SAFE_FIXED_CHARS > budget:
             await self.preview(ask)
         digest = idempotency.digest(dataclasses.asdict(ask))
@@ -110,19 +114,23 @@ class Turns:
 
     async def wait(self, id: str, *, seconds: float) -> Turn:
         """Wait until a turn has ended, or the time is over; answer it as it stands."""
-        running = self._running.get(TurnId(id))
+        found = await self.get(id)
+        running = self._running.get(found.id)
         if running is not None:
             await asyncio.wait({running[0]}, timeout=seconds)
-        return await self.get(id)
+        return await self.get(found.id)
 
     async def cancel(self, id: str) -> Turn:
-        """End a turn; one that has ended already stays as it is."""
+        """End a turn; one that has ended already stays as it is.
+
+        An end that finds no room on the disk goes on being tried after this has answered.
+        """
         found = await self.get(id)
         running = self._running.get(found.id)
         if running is not None:
             task, cancel = running
             cancel.set()
-            await asyncio.wait({task})
+            await asyncio.wait({task}, timeout=CANCEL_SECONDS)
         return await self.get(id)
 
     async def retry(self, id: str, *, key: str = "") -> Turn:
@@ -133,17 +141,27 @@ class Turns:
         """Mend what a killed server left: queued turns start, running ones are interrupted."""
 
         def step(tx: Transaction) -> list[Job]:
-            left = tx.turns.unfinished()
-            for one in left:
+            jobs: list[Job] = []
+            for one in tx.turns.unfinished():
                 if turn.after_crash(one.status) is Status.INTERRUPTED:
                     acceptance.interrupt(tx, one)
-            return [job.of(tx, one) for one in left if one.status is Status.QUEUED]
+                    continue
+                try:
+                    jobs.append(job.of(tx, one))
+                except MufakatError as problem:
+                    # One damaged prompt must not keep the whole server from starting.
+                    acceptance.give_up(tx, one, str(problem))
+            return jobs
 
         for queued in await self._store.write(step):
             self._launch(queued)
 
     async def close(self) -> None:
-        """Cancel all that runs and wait until every process has ended."""
+        """Cancel all that runs and wait until every process has ended.
+
+        What is still queued stays so: it starts with the next server.
+        """
+        self._closing.set()
         running = [task for task, _ in self._running.values()]
         for _, cancel in self._running.values():
             cancel.set()
@@ -165,7 +183,7 @@ class Turns:
         if not ask.conversation:
             return Memory(HistoryFacts(ids.fence())), newcomer
         known = next((one.id for one in tx.projects.list() if one.path == ask.project), None)
-        conversation = talk.resolve(tx, ask.conversation, project=known or ProjectId(""))
+        conversation = acceptance.conversation_in(tx, ask.conversation, known or ProjectId(""))
         agent = acceptance.agent_for(tx, conversation, ask)
         memory = self._packing.load(
             tx, conversation, agent.id if agent else None, asked=0, budget=ask.budget
@@ -187,10 +205,20 @@ class Turns:
         lock = self._busy.setdefault(queued.agent.id, asyncio.Lock())
         held = await _acquired_before(lock, queued.cancel)
         try:
-            await self._runner.run(queued, self._roster.get(queued.turn.engine))
+            if not self._closing.is_set():
+                await self._start(queued)
         finally:
             if held:
                 lock.release()
+
+    async def _start(self, queued: Job) -> None:
+        try:
+            engine = self._roster.get(queued.turn.engine)
+        except EngineError as problem:
+            # Settings and plugins may have changed since the turn was accepted.
+            await self._runner.refuse(queued, problem, closing=self._closing)
+        else:
+            await self._runner.run(queued, engine, closing=self._closing)
 
 
 async def _acquired_before(lock: asyncio.Lock, cancel: asyncio.Event) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import time
 from pathlib import Path
 
@@ -15,6 +16,8 @@ NETWORK = frozenset(
 )
 """File systems on which locks or shared memory cannot be trusted."""
 MOUNTS = Path("/proc/self/mountinfo")
+_OCTAL = re.compile(r"\\([0-7]{3})")
+"""How the kernel writes white space and backslashes; all else is as it is."""
 
 
 class Lock:
@@ -73,14 +76,14 @@ def filesystem(folder: Path, mounts: str) -> str:
         fields = before.split()
         if not dash or len(fields) < 5:
             continue
-        point = Path(fields[4].encode().decode("unicode_escape"))
+        point = Path(_OCTAL.sub(lambda found: chr(int(found[1], 8)), fields[4]))
         if folder.is_relative_to(point) and len(point.parts) >= best:
             best, kind = len(point.parts), after.split()[0]
     return kind
 
 
 def _read_mounts() -> str:
-    return MOUNTS.read_text(errors="replace") if MOUNTS.exists() else ""
+    return MOUNTS.read_text("utf-8", errors="surrogateescape") if MOUNTS.exists() else ""
 
 
 def _holder(handle: int) -> tuple[int, str]:

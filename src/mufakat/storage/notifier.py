@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 
 
@@ -60,5 +61,6 @@ class Notifier:
 
 def _wake(waiters: set[_Waiter]) -> None:
     for waiter in waiters:
-        if not waiter.loop.is_closed():
+        # A loop that closes meanwhile has nobody left to wake; the writer must go on.
+        with suppress(RuntimeError):
             waiter.loop.call_soon_threadsafe(waiter.woken.set)

@@ -133,9 +133,7 @@ class SqliteStore:
         """Back up into the new file `target`, or under a name of ours into the folder `target`."""
         head = await self.read(lambda tx: tx.events.head())
         note = f"r{head}"
-        return await self._in_reader(
-            lambda: backup.into(self.path, target, self._clock.now(), note)
-        )
+        return await self._in_reader(lambda: self._back_up(target, note))
 
     async def check(self, *, deep: bool = False) -> Health:
         """Look for damage; `deep` reads every row and compares its digest."""

@@ -14,7 +14,7 @@ from mufakat.core.talk import turn
 from mufakat.core.talk.turn import Status, Turn
 from mufakat.core.talk.usage import Usage
 from mufakat.storage import tables
-from mufakat.storage.paging import NEWEST
+from mufakat.storage.paging import FIRST, NEWEST, PREFIX
 from mufakat.storage.scope import Record, Scope
 
 _turns = tables.turns
@@ -46,6 +46,7 @@ _SELECT = select(
 )
 _GET = _SELECT.where(_turns.c.id == bindparam("key"))
 _UNFINISHED = _SELECT.where(text("status IN ('queued', 'running')")).order_by(_turns.c.id)
+_FIND = PREFIX.of(_SELECT, _turns.c.id)
 _LIST = NEWEST.of(_SELECT, _turns.c.id)
 _LIST_CONVERSATION = _LIST.where(_turns.c.conversation == bindparam("in_conversation"))
 _INSERT = insert(_turns)
@@ -137,6 +138,9 @@ class Turns:
         else:
             rows = self._scope.rows(_LIST_CONVERSATION, {**params, "in_conversation": conversation})
         return [_turn(row) for row in rows]
+
+    def find(self, prefix: str) -> Sequence[Turn]:
+        return [_turn(row) for row in self._scope.rows(_FIND, PREFIX.params(prefix, FIRST))]
 
 
 def _to_row(turn: Turn) -> dict[str, Any]:

@@ -124,7 +124,10 @@ def test_turns(shared: Mufakat, asked: dict[str, Any]) -> None:
     assert rows.code == 2, "options of `list` need its name"
     rows = shared.run("turns", "list", "-c", asked["conversation"]).json["items"]
     assert asked["turn"] in [row["id"] for row in rows]
-    shown = shared.run("turns", "show", asked["turn"]).json
+    of = ("-c", asked["conversation"], "--limit", "1", "--no-json")
+    onward = f"mufakat turns list --conversation {asked['conversation']} --before t_"
+    assert onward in shared.run("turns", "list", *of).err, "the next page is of the same list"
+    shown = shared.run("turns", "show", asked["turn"][:-2]).json
     assert shown["text"] == asked["text"]
     assert shared.run("turns", "retry", asked["turn"]).error["code"] == "conflict"
     assert shared.run("turns", "cancel", asked["turn"]).json["status"] == "done"

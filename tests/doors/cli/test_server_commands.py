@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -24,6 +25,17 @@ def test_up_starts_attaches_and_stops(own: Mufakat) -> None:
     assert stopped.json == {"stopped": first.json["pid"]}
     assert own.pid == 0
     assert own.run("up", "--stop").json == {"stopped": None}
+
+
+def test_a_server_that_hangs_does_not_pass_for_none(own: Mufakat) -> None:
+    pid = own.run("up", "--detach").json["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        stopped = own.run("up", "--stop")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert (stopped.code, stopped.error["code"]) == (3, "unavailable")
+    assert str(pid) in stopped.error["message"] and str(pid) in stopped.error["fix"]
 
 
 def test_up_in_the_foreground_runs_until_it_is_told_to_end(own: Mufakat) -> None:

@@ -262,6 +262,14 @@ async def test_closing_tells_the_last_events_and_ends(door: api.Server, app: App
     assert [frame.id for frame in reader.frames] == last
 
 
+async def test_closing_tells_a_reader_far_behind_all_of_it(door: api.Server, app: App) -> None:
+    missed = await tick(app, 2 * tail.PAGE + 1)
+    door.streams.close()
+    async with reading(door) as reader:
+        await reader.until(lambda: reader.ended)
+    assert [frame.id for frame in reader.frames] == missed
+
+
 class HandOver(sse.EventStream):
     """The fault: it replays the backlog, then subscribes to a queue."""
 

@@ -54,6 +54,12 @@ def test_row_62_tokens_in_messages_and_tracebacks() -> None:
     assert "[secret:github-token:" in line
 
 
+def test_a_task_that_failed_unheard_is_in_the_log(tmp_path: Path) -> None:
+    with log.to_file(tmp_path, "info", []) as path:
+        logging.getLogger("asyncio").error("Task exception was never retrieved")
+    assert "never retrieved" in path.read_text()
+
+
 def test_row_62_twin_a_plain_formatter_tells_them() -> None:
     assert TOKEN in logging.Formatter().format(record("token %s", TOKEN))
 

@@ -80,6 +80,7 @@ async def test_q9_behaviour(behaviour: Behaviour, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     "behaviour",

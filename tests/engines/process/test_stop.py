@@ -74,6 +74,7 @@ async def test_x3_term_ignored(tmp_path: Path, means: support.Support) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.anyio
 async def test_q9_cancel_with_the_usual_grace(tmp_path: Path) -> None:
     cancel = asyncio.Event()

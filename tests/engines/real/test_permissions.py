@@ -61,6 +61,7 @@ CASES = [
 ]
 
 
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize(("cli", "permission"), CASES)
 async def test_an_agent_can_do_what_its_role_may_and_no_more(
     cli: str, permission: Permission, real: Real, model: server.ModelServer

@@ -22,6 +22,7 @@ def receipt(
     budget: int,
     variant: str,
     window_start: int,
+    scaled_floors: bool = False,
 ) -> Receipt:
     """Account for every section and the prompt."""
     prompt = _prompt(facts.prompt)
@@ -38,7 +39,7 @@ def receipt(
         sections=(*(_row(one) for one in filled), prompt),
         unavailable=tuple(facts.unavailable),
         window_start=window_start,
-        notes=_notes(facts, variant),
+        notes=_notes(facts, variant, scaled_floors),
     )
 
 
@@ -63,8 +64,10 @@ def _prompt(prompt: str) -> SectionReceipt:
     return SectionReceipt(table.PROMPT, 0, size, size, size, (told,), 0, 0, "never cut", digest)
 
 
-def _notes(facts: Facts, variant: str) -> tuple[str, ...]:
+def _notes(facts: Facts, variant: str, scaled_floors: bool) -> tuple[str, ...]:
     notes = [f"left out by request: {kind}" for kind in sorted(facts.muted)]
+    if scaled_floors:
+        notes.append("the floors together did not fit and were scaled down")
     if variant == "lite":
         notes.append(f"lite variant: the model's window is {facts.window_tokens:,} tokens")
     return tuple(notes)

@@ -42,7 +42,7 @@ def assemble(facts: Facts, sections: Sequence[Section] = table.SECTIONS) -> Pack
         attachments=facts.attachments,
         roundtable=facts.roundtable,
     )
-    total, variant = budget_of(facts)
+    total, variant = budget_of(facts.budget, facts.window_tokens)
     newest = history.render_newest(facts.history)
     wanted = [
         want(section, facts, newest)
@@ -54,17 +54,23 @@ def assemble(facts: Facts, sections: Sequence[Section] = table.SECTIONS) -> Pack
         return allocation
     filled, window_start = fill.fill(wanted, facts, newest, allocation.granted, total=total)
     receipt = account.receipt(
-        facts, filled, choice=choice, budget=total, variant=variant, window_start=window_start
+        facts,
+        filled,
+        choice=choice,
+        budget=total,
+        variant=variant,
+        window_start=window_start,
+        scaled_floors=allocation.scaled_floors,
     )
     return Pack(tuple(one for one in filled if one.text), facts.prompt, receipt)
 
 
-def budget_of(facts: Facts) -> tuple[int, str]:
-    """Characters for this request, and the variant that the model's window asks for."""
-    if facts.window_tokens is None:
-        return facts.budget, "standard"
-    room = int(facts.window_tokens * CHARS_PER_WINDOW_TOKEN)
-    return (room, "lite") if room < facts.budget else (facts.budget, "standard")
+def budget_of(wanted: int, window_tokens: int | None) -> tuple[int, str]:
+    """Characters for a request, and the variant that the model's window asks for."""
+    if window_tokens is None:
+        return wanted, "standard"
+    room = int(window_tokens * CHARS_PER_WINDOW_TOKEN)
+    return (room, "lite") if room < wanted else (wanted, "standard")
 
 
 def want(section: Section, facts: Facts, newest: Sequence[Said]) -> Wanted:

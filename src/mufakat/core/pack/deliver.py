@@ -45,7 +45,7 @@ def resumed(
     """
     ranks = parity.message_ranks(told)
     news: list[str] = []
-    keys = set(told)
+    keys = _still_told(pack, told)
     for section in pack.sections:
         unknown = [p for p in section.pieces if not parity.known(p.told, told, ids=ranks)]
         if unknown:
@@ -56,6 +56,16 @@ def resumed(
     return Delivery(
         system if splits_system else "", _inert(user, expands_at), form, frozenset(keys)
     )
+
+
+def _still_told(pack: Pack, told: frozenset[str]) -> set[str]:
+    """What a session knows beside this pack's changing items.
+
+    Of those it knows the newest state alone: one that goes back to an earlier state is news.
+    """
+    items = {piece.told.id for section in pack.sections for piece in section.pieces}
+    changing = {id for id in items if not parity.is_message(id)}
+    return {key for key in told if parity.subject(key) not in changing}
 
 
 def missing(pack: Pack, told: frozenset[str]) -> tuple[str, ...]:

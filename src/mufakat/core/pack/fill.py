@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -68,10 +69,20 @@ def fill(
     if window is None:
         return filled, facts.history.window_start
     left = total - len(facts.prompt) - sum(one.used for one in filled)
-    return [
+    filled = [
         _earlier(one, facts, newest, window, left=left) if one.kind == table.EARLIER else one
         for one in filled
-    ], window.start
+    ]
+    return _without_earlier(filled), window.start
+
+
+def _without_earlier(filled: Sequence[Filled]) -> list[Filled]:
+    """Count a message that `earlier` tells as told, not as dropped by the history."""
+    told = sum(len(one.pieces) for one in filled if one.kind == table.EARLIER)
+    return [
+        dataclasses.replace(one, dropped=one.dropped - told) if one.kind == table.HISTORY else one
+        for one in filled
+    ]
 
 
 def framed(kind: str, body: str) -> str:

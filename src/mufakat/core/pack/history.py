@@ -56,15 +56,21 @@ def guarantee(facts: HistoryFacts) -> int:
         len(utterance.say(message, facts.fence, resolution=Resolution.REFERENCE).text)
         for message in unique(facts.reserved)
     ]
-    gaps = min(len(names) + 1, facts.total) if facts.total > len(names) else 0
+    others = beside_the_prompt(facts)
+    gaps = min(len(names) + 1, others) if others > len(names) else 0
     return sum(names) + gaps * GAP_CHARS
 
 
 def need(facts: HistoryFacts, newest: Sequence[Said]) -> int:
     """Characters that all loaded messages take, and what must be told of those before them."""
     told = sum(len(said.text) for said in newest)
-    complete = len(newest) >= facts.total - (1 if facts.asked else 0)
+    complete = len(newest) >= beside_the_prompt(facts)
     return told if complete else told + guarantee(facts)
+
+
+def beside_the_prompt(facts: HistoryFacts) -> int:
+    """Messages of the conversation, the prompt's own not counted."""
+    return facts.total - (1 if facts.asked else 0)
 
 
 def unique(messages: Sequence[Message]) -> list[Message]:
@@ -84,9 +90,11 @@ def least_chars(message: Message, total: int) -> int:
 
 def render_newest(facts: HistoryFacts) -> list[Said]:
     """Every loaded message in its window form, newest first."""
+    # As in a preview, which has no prompt of its own number yet.
+    newest = facts.total - (1 if facts.asked == facts.total else 0)
     return [
         utterance.prune(message, facts.fence)
-        if pruned(message, facts.total)
+        if pruned(message, newest)
         else utterance.say(message, facts.fence, resolution=Resolution.FULL)
         for message in facts.newest
     ]
@@ -100,7 +108,7 @@ def choose(facts: HistoryFacts, newest: Sequence[Said], grant: int) -> Window:
     kept = [said for said in outside if said.number < start]
     said = (*kept, *reversed(run))
     text = with_gaps(said, facts.total, asked=facts.asked)
-    dropped = facts.total - len(said) - (1 if facts.asked else 0)
+    dropped = beside_the_prompt(facts) - len(said)
     return Window(said, text, start, dropped, why)
 
 
@@ -203,7 +211,8 @@ def earlier(
 ) -> tuple[Said, ...]:
     """Messages just before the window that fit into `room`, oldest first, without a hole.
 
-    The last one may be told by its two ends, so that the room is used.
+    The oldest one may be told by its two ends, so that the room is used; no tool result is
+    told without its call.
     """
     chosen: list[Said] = []
     by_number = {message.number: message for message in facts.newest}
@@ -218,7 +227,8 @@ def earlier(
             break
         chosen.append(said)
         room -= len(said.text)
-    return tuple(reversed(chosen))
+    first = _unsplit(facts, chosen[-1].number) if chosen else 0
+    return tuple(said for said in reversed(chosen) if said.number >= first)
 
 
 def _fit(message: Message, fence: str, room: int) -> list[Said]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mufakat.core.pack import item
 from mufakat.core.pack.fill import Filled
 from mufakat.core.pack.item import Resolution, Told
 
 IDENTITY = "identity"
+NOTHING = (-1, 0)
 _RANK = {resolution: rank for rank, resolution in enumerate(reversed(Resolution))}
 
 
@@ -31,28 +32,46 @@ def fingerprint(sections: Sequence[Filled], prompt: str, *, identity: str, fence
 
 def key(told: Told) -> str:
     """How a session remembers that it was told an item in this form."""
-    return f"{told.id}/{told.digest[:24]}/{_RANK[told.resolution]}"
+    rank, chars = _measure(told)
+    return f"{told.id}/{told.digest[:24]}/{rank}.{chars}"
 
 
-def known(told: Told, session: frozenset[str], *, ids: dict[str, int]) -> bool:
+def subject(key: str) -> str:
+    """The item that a key is about."""
+    return key.rsplit("/", 2)[0]
+
+
+def is_message(id: str) -> bool:
+    """Whether an item never changes; all others are told again when they do."""
+    return id.startswith("m:")
+
+
+def known(told: Told, session: frozenset[str], *, ids: Mapping[str, tuple[int, int]]) -> bool:
     """Whether a session knows an item at least this well.
 
-    `ids` maps immutable items (messages) to the best rank they were told at: a message told
+    `ids` maps immutable items (messages) to the most of them that was told: a message told
     whole needs no second telling when a later pack shortens it.
     """
-    return key(told) in session or ids.get(told.id, -1) >= _RANK[told.resolution]
+    return key(told) in session or ids.get(told.id, NOTHING) >= _measure(told)
 
 
-def message_ranks(session: frozenset[str]) -> dict[str, int]:
-    """The best rank at which each message was told."""
-    ranks: dict[str, int] = {}
+def message_ranks(session: frozenset[str]) -> dict[str, tuple[int, int]]:
+    """The most of each message that was told: rank of its resolution, then characters."""
+    ranks: dict[str, tuple[int, int]] = {}
     for entry in session:
-        if entry.startswith("m:"):
-            id, _, rank = entry.split("/")
-            ranks[id] = max(ranks.get(id, -1), int(rank))
+        if is_message(entry):
+            id, _, measure = entry.split("/")
+            rank, _, chars = measure.partition(".")
+            ranks[id] = max(ranks.get(id, NOTHING), (int(rank), int(chars or 0)))
     return ranks
 
 
 def said_itself(number: int) -> str:
     """The key of a message that a session knows whole because it received or wrote it."""
-    return f"m:{number}/self/{_RANK[Resolution.FULL]}"
+    return f"m:{number}/self/{_RANK[Resolution.FULL]}.0"
+
+
+def _measure(told: Told) -> tuple[int, int]:
+    """How much of an item is told; two trimmed forms differ by their characters alone."""
+    whole = told.resolution is Resolution.FULL
+    return _RANK[told.resolution], 0 if whole else told.chars

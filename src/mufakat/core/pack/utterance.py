@@ -73,10 +73,9 @@ def _ends(
     if message.whole and len(body) <= limit:
         return body, resolution if resolution is Resolution.FULL else Resolution.TRIMMED
     note = f"… {message.chars:,} characters in all; the middle of m:{message.number} is left out …"
-    if not message.whole and len(body) <= limit:
-        middle = len(body) * 3 // 4
-        return f"{text.cut(body, middle)}\n{note}\n{body[middle:]}", Resolution.TRIMMED
-    return text.head_and_tail(body, limit, note=note), Resolution.TRIMMED
+    # A clipped text has its hole at three quarters, where the cut falls again if it is made.
+    room = limit if message.whole else min(limit, len(body) - 1)
+    return text.head_and_tail(body, room, note=note), Resolution.TRIMMED
 
 
 def _speaker(message: Message) -> str:

@@ -27,7 +27,7 @@ class Session:
     model: str
     place: Place
     told: frozenset[str] = frozenset()
-    """Keys `section/item/digest` of everything the session was told or said itself."""
+    """Keys `item/digest/measure` of everything the session was told or said itself."""
     system: str = ""
     """SHA-256 of the text in the system slot, which engines keep from the first turn."""
     running_total: Usage = Usage()

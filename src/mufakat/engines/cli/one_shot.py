@@ -21,6 +21,11 @@ KEPT_RAW = 8
 """Raw outputs of earlier runs that stay in an agent's workspace, for looking into faults."""
 UNSAFE = re.compile(r"dangerously|danger-full-access|bypassPermissions|yolo|^-y$|^--auto$")
 """Arguments that let an agent do more than its role, in any engine."""
+ROLE = re.compile(
+    r"full-auto|workspace-write|sandbox_mode|approval_policy"
+    r"|^--(?:agent|permission-mode|approval-mode)(?:=|$)"
+)
+"""Arguments of the person that would take the place of what the role decides."""
 
 
 class Parser(Protocol):
@@ -58,9 +63,19 @@ def refused(
     if odd:
         message = failure.shown(f"MCP server {odd.name[:80]!r} needs a plain name and a command.")
         return Reply(Status.FAILED, failure=Failure.BAD_REQUEST, message=message)
-    unsafe = next((arg for arg in options.args if UNSAFE.search(arg)), "")
-    if unsafe:
-        message = f"`engines.{facts.name}.args` switches off the engine's own safety: {unsafe}"
+    return _widening(facts, options)
+
+
+def _widening(facts: doctor.Facts, options: Options) -> Reply | None:
+    """Refuse arguments that would let an agent do more than its role."""
+    for arg in options.args:
+        if UNSAFE.search(arg):
+            what = "switches off the engine's own safety"
+        elif ROLE.search(arg):
+            what = "sets what the role decides"
+        else:
+            continue
+        message = f"`engines.{facts.name}.args` {what}: {arg}"
         return Reply(Status.FAILED, failure=Failure.REFUSED, message=message)
     return None
 

@@ -58,24 +58,27 @@ class Asker:
         answers = await asyncio.gather(
             *(self._ask((program, *words), env, stop) for words in questions)
         )
-        found = VERSION.search(answers[0])
+        said, why = answers[0]
+        found = VERSION.search(said)
         if not found:
-            return About(problem=f"{program} --version said nothing in {SECONDS:.0f} s.")
-        about = About(found[0], frozenset(FLAG.findall(answers[-1])))
+            silent = f"{program} --version named no version within {SECONDS:.0f} s."
+            return About(problem=why or silent)
+        about = About(found[0], frozenset(FLAG.findall(answers[-1][0])))
         if about.flags or not self.help:
             await asyncio.to_thread(self._keep, program, stamp, about)
         return about
 
     async def _ask(
         self, argv: tuple[str, ...], env: Mapping[str, str], cancel: asyncio.Event
-    ) -> str:
+    ) -> tuple[str, str]:
+        """What it printed, and why it could not be started if so."""
         lines: list[str] = []
 
         async def on_line(line: command.Line) -> None:
             if not line.stderr and len(lines) < 2000:
                 lines.append(line.text)
 
-        await supervise.run(
+        outcome = await supervise.run(
             command.Command(
                 argv=argv,
                 cwd=self.folder,
@@ -89,7 +92,7 @@ class Asker:
             cancel=cancel,
             on_line=on_line,
         )
-        return "\n".join(lines)
+        return "\n".join(lines), outcome.why
 
     def _file(self, program: str) -> Path:
         return self.folder / f"{Path(program).name}.about.json"

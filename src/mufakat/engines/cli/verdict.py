@@ -18,8 +18,13 @@ STOPPED: Mapping[Ended, tuple[Failure, str]] = MappingProxyType(
         Ended.DEADLINE: (Failure.DEADLINE, "The turn took too long."),
     }
 )
-OUR_FAULTS = ("cannot write", "too long")
-"""Reasons for which a program that is there was not started."""
+PROGRAM_FAULTS = (
+    "file not found",
+    "not executable",
+    "not a program for this machine",
+    "is missing",
+)
+"""Reasons for which another program would have started; all others are not the program's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +74,8 @@ def _judge(said: Said, outcome: Outcome) -> Judgement:
     if outcome.ended is Ended.CANCELLED:
         return Status.CANCELLED, None, ""
     if outcome.ended is Ended.NOT_STARTED:
-        ours = any(words in outcome.why for words in OUR_FAULTS)
-        return _failed(Failure.INTERNAL if ours else Failure.MISSING, outcome.why)
+        missing = outcome.why.endswith(PROGRAM_FAULTS)
+        return _failed(Failure.MISSING if missing else Failure.INTERNAL, outcome.why)
     if said.finished:
         return _finished(said)
     if outcome.ended in STOPPED:

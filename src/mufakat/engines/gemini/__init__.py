@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from mufakat.core.talk.turn import Failure, Reply, Status
@@ -64,7 +65,9 @@ class Gemini:
                 run, prepared, parser, on_event, home=self._home, cancel=cancel
             )
         finally:
-            await asyncio.to_thread(login.settle, self._user(), run.workspace / command.FOLDER)
+            # The answer counts for more; what could not be given back is tried at the next turn.
+            with suppress(OSError):
+                await asyncio.to_thread(login.settle, self._user(), run.workspace / command.FOLDER)
 
     def instructions(self, folder: Path) -> tuple[str, ...]:
         """GEMINI.md of the project."""

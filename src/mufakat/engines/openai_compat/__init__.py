@@ -13,7 +13,7 @@ import httpx
 from mufakat.core.talk.agent import Permission
 from mufakat.core.talk.turn import Failure, Reply, Status
 from mufakat.engines import failure, fields
-from mufakat.engines.openai_compat import events, sse
+from mufakat.engines.openai_compat import events, proxy, sse
 from mufakat.engines.process import json_line
 from mufakat.ports.engine import Capabilities, OnEvent, Options, Probe, Run
 
@@ -26,7 +26,7 @@ NO_SERVER = "No model server is set."
 SET_SERVER = (
     "Set `engines.openai_compat.base_url`, for example http://127.0.0.1:11434/v1 for Ollama."
 )
-LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
+API_KEY = "engines.openai_compat.api_key_env"
 
 
 class OpenAICompatible:
@@ -46,10 +46,10 @@ class OpenAICompatible:
 
     async def run(self, run: Run, on_event: OnEvent, *, cancel: asyncio.Event) -> Reply:
         """Ask once; see the port."""
-        if not self._base:
-            return Reply(
-                Status.FAILED, failure=Failure.MISSING, message=f"{NO_SERVER} {SET_SERVER}"
-            )
+        unset = _no_address(self._base)
+        if unset:
+            message = f"{unset} {SET_SERVER}"
+            return Reply(Status.FAILED, failure=Failure.MISSING, message=message)
         answer = events.Completion()
         asking = asyncio.create_task(self._ask(run, answer, on_event))
         stopping = asyncio.create_task(cancel.wait())
@@ -81,17 +81,23 @@ class OpenAICompatible:
 
     async def probe(self) -> Probe:
         """Ask the server for its models, three seconds long."""
-        if not self._base:
-            return Probe(self.name, False, problem=NO_SERVER, fix=SET_SERVER)
+        unset = _no_address(self._base)
+        if unset:
+            return Probe(self.name, False, problem=unset, fix=SET_SERVER)
         key_name, key = self._options.api_key_env, self._key()
         login = "ok" if key else ("missing" if key_name else "not needed")
+        models: tuple[str, ...] = ()
+        problem = fix = ""
+        if login == "missing":
+            problem, fix = f"The variable {key_name} is not set.", f"Set {key_name}."
         try:
-            models, problem = await self._models(), ""
+            models = await self._models()
+        except httpx.HTTPStatusError as error:
+            problem = problem or f"{self._base} refuses: status {error.response.status_code}."
+            fix = fix or f"Check the address, and the key that `{API_KEY}` names."
         except httpx.HTTPError as error:
-            models, problem = (), f"{self._base} does not answer: {failure.shown(str(error))}"
-        if not problem and login == "missing":
-            problem = f"The variable {key_name} is not set."
-        fix = "" if not problem else f"Start the server and check its address. {SET_SERVER}"
+            problem = f"{self._base} does not answer: {failure.shown(str(error))}"
+            fix = f"Start the server and check its address. {SET_SERVER}"
         return Probe(
             self.name,
             not problem or bool(models),
@@ -99,7 +105,7 @@ class OpenAICompatible:
             login=login,
             models=models,
             problem=problem,
-            fix=f"Set {key_name}." if login == "missing" and models else fix,
+            fix=fix,
             notes=("Has no tools: it answers from its pack alone.",),
         )
 
@@ -109,6 +115,9 @@ class OpenAICompatible:
             async with self._client(run.idle_seconds) as client:
                 model = run.model or self._options.model or await self._only_model()
                 await self._stream(client, self._payload(run, model), answer, on_event)
+        except httpx.HTTPStatusError as error:
+            waiting = error.response.headers.get("retry-after", "")
+            answer.problem = events.of_response(error.response.status_code, "", waiting)
         except httpx.ReadTimeout:
             answer.problem = events.Problem(Failure.IDLE, "The server sent nothing for too long.")
         except httpx.HTTPError as error:
@@ -154,15 +163,13 @@ class OpenAICompatible:
     @asynccontextmanager
     async def _client(self, read_seconds: float) -> AsyncIterator[httpx.AsyncClient]:
         key = self._key()
-        host = urlsplit(self._base).hostname or ""
-        proxy = None if host in LOCAL else self._environ.get("HTTPS_PROXY")
         async with httpx.AsyncClient(
             base_url=self._base,
             headers={"authorization": f"Bearer {key}"} if key else {},
             timeout=httpx.Timeout(CONNECT_SECONDS, read=read_seconds),
             # The environment may name a netrc file, whose passwords must not go to any server.
             trust_env=False,
-            proxy=proxy,
+            proxy=proxy.choose(self._base, self._environ),
         ) as client:
             yield client
 
@@ -184,6 +191,18 @@ class OpenAICompatible:
 
     def _key(self) -> str:
         return self._environ.get(self._options.api_key_env, "")
+
+
+def _no_address(base: str) -> str:
+    """Why nobody can be asked at this address; empty where somebody may answer."""
+    if not base:
+        return NO_SERVER
+    try:
+        # Reading the port is what refuses one beyond 65,535.
+        good = httpx.URL(base).scheme in {"http", "https"} and urlsplit(base).port != 0
+    except (httpx.InvalidURL, ValueError):
+        good = False
+    return "" if good and urlsplit(base).hostname else f"{base!r} is no address of a server."
 
 
 async def _read(response: httpx.Response, answer: events.Completion, on_event: OnEvent) -> None:

@@ -54,13 +54,14 @@ class Completion:
         if document.get("error"):
             self.problem = self.problem or of_error(document)
             return []
-        usage = fields.table(document, "usage")
         told: Events = []
+        for choice in fields.rows(document, "choices")[:1]:
+            told += self._choice(choice)
+        usage = fields.table(document, "usage")
         if usage:
             self.usage = count(usage)
-            told.append(stream.UsageSeen(self.usage))
-        for choice in fields.rows(document, "choices")[:1]:
-            told = [*self._choice(choice), *told]
+            # Some servers repeat it with every piece: told each time, it would cut the text there.
+            told += [stream.UsageSeen(self.usage)] if self.finish else []
         return told
 
     def _choice(self, choice: Mapping[str, object]) -> Events:

@@ -108,7 +108,8 @@ class EventStream(Response):
         """Tell what was logged until the server's end, such as how a turn was cancelled."""
         _, head = await self.feed.head()
         try:
-            await self._look(send, head)
+            while await self._look(send, head):
+                continue
         except Stuck as stuck:
             return stuck
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mufakat.core import text
 from mufakat.core.pack import resolution
 from mufakat.core.pack.facts import Facts
 from mufakat.core.pack.item import Item, Resolution, Trust
@@ -21,7 +22,10 @@ def render(facts: Facts) -> Sequence[Item]:
 
 
 def _document(id: str, source: str, body: str) -> Item:
-    forms = resolution.forms(body.strip(), reference=id)
-    if len(forms[0][1]) <= LONGEST:
-        forms = (forms[0],)
-    return Item(id, source, Trust.PLATFORM, tuple((Resolution(name), form) for name, form in forms))
+    body = body.strip()
+    forms = dict(resolution.forms(body, reference=id))
+    if len(body) > LONGEST:
+        # Half of a very long document would be above the section's ceiling.
+        note = f"… the middle of {id} is left out …"
+        forms[Resolution.TRIMMED] = text.head_and_tail(body, LONGEST, note=note)
+    return Item(id, source, Trust.PLATFORM, tuple(forms.items()))

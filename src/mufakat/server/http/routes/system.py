@@ -48,7 +48,7 @@ async def status(here: Here) -> Json:
 @router.post("/backup", response_model=answers.Backup)
 async def backup(here: Here, body: requests.Nothing) -> Json:
     """Write a verified copy of the database into the home's `backups`."""
-    folder = homes.private_folder(here.app.settings.home / "backups")
+    folder = homes.private_folder(here.app.settings.home / homes.BACKUPS)
     return Json({"path": str(await here.app.store.backup(folder))})
 
 
