@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from mufakat.core.base import InvalidInput
 from mufakat.core.pack.facts import DEFAULT_BUDGET
@@ -79,7 +84,7 @@ def load(home: Path | None = None) -> Settings:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         raise InvalidInput(f"{path} is not valid TOML: {problem}.", fix="Correct it.") from problem
     try:
-        return Settings(**_without_shadowed(values) | {"home": place})
+        return _over(values)(home=place)
     except ValidationError as problem:
         first = problem.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
@@ -88,8 +93,19 @@ def load(home: Path | None = None) -> Settings:
         ) from problem
 
 
-def _without_shadowed(values: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what the environment sets, since arguments would win over it."""
-    return {
-        name: value for name, value in values.items() if f"MUFAKAT_{name.upper()}" not in os.environ
-    }
+def _over(values: dict[str, Any]) -> type[Settings]:
+    """Settings whose file says `values`: the environment wins over them, field by field."""
+
+    class FromFile(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,
+            dotenv_settings: PydanticBaseSettingsSource,
+            file_secret_settings: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            return init_settings, env_settings, InitSettingsSource(settings_cls, values)
+
+    return FromFile

@@ -45,7 +45,7 @@ async def test_an_answer_waits_for_room_and_is_not_lost(house: House) -> None:
 async def test_twin_a_build_that_tries_once_loses_it(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "END_PAUSES", ())
+    monkeypatch.setattr(runner, "pauses", lambda: iter(()))
     asyncio.get_running_loop().set_exception_handler(lambda *_: None)
     id = await fills_up(house)
     await house.app.store.write(lambda tx: limit_pages(tx, 1 << 30))

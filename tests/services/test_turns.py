@@ -357,3 +357,28 @@ async def test_last_is_the_newest_conversation_of_the_project(house: House, tmp_
     preview = await house.app.turns.preview(Ask("?", str(other), "last", engine="one"))
     assert preview.identity == there.identity
     assert (await house.app.talk.conversation("last")).id == there.conversation
+
+
+async def test_what_tools_print_does_not_fill_the_memory(house: House) -> None:
+    async def noisy(run, on_event, cancel):
+        for number in range(60):
+            tool = stream.Tool(str(number), "Bash", ToolStatus.OK, "cat", "x" * 1_000_000)
+            await on_event(tool)
+        return Reply(Status.DONE, text="done")
+
+    house.seat(Puppet("one", noisy, INLINE))
+    turn = await house.ask("Go.", engine="one")
+    said = await house.app.talk.messages(turn.conversation, limit=200)
+    printed = [one for one in said if one.kind is Kind.TOOL_RESULT]
+    assert len(printed) == 60
+    assert "1,000,000 characters in all" in printed[0].text
+    assert sum(one.chars for one in printed) < 9_000_000
+
+
+async def test_no_more_is_packed_than_the_engine_takes(house: House) -> None:
+    puppet = Puppet("one", answers, Capabilities(prompt_chars=9_000))
+    house.seat(puppet)
+    turn = await house.ask("Hi.", engine="one", budget=50_000)
+    assert (await house.app.packs.get(turn.pack)).receipt.budget == 9_000
+    with pytest.raises(DoesNotFit):
+        await house.app.turns.ask(Ask("x" * 9_500, str(house.project), engine="one"))

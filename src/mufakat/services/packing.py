@@ -65,6 +65,11 @@ class Packing:
         self.budget = budget
         self._gather_seconds = gather_seconds
 
+    def budget_for(self, ask: Ask, engine: Engine) -> int:
+        """Characters that are wanted: the request's or the setting's, within what it takes."""
+        wanted = ask.budget or self.budget
+        return min(wanted, engine.capabilities.prompt_chars or wanted)
+
     def persona(self, name: str) -> str:
         """The text of a persona, empty for none; raises NotFound with the names there are."""
         return self._library.persona(name) if name else ""
@@ -129,7 +134,7 @@ class Packing:
             platform=self._library.platform(),
             history=memory.history,
             participants=memory.speakers,
-            budget=ask.budget or self.budget,
+            budget=self.budget_for(ask, engine),
             window_tokens=engine.capabilities.window_tokens,
             mode=mode.parse(ask.mode) if ask.mode else None,
             muted=frozenset(ask.mute),

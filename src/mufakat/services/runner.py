@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, repeat
 from pathlib import Path
 
 from mufakat.core.base import MufakatError, StoreError
@@ -28,8 +30,10 @@ log = logging.getLogger(__name__)
 USELESS = frozenset({Failure.SESSION_LOST, Failure.TOO_LONG})
 """After these the next turn starts a fresh session, with a pack that is within the budget."""
 
-END_PAUSES = (0.1, 1.0, 5.0, *(15.0,) * 40)
-"""Seconds between tries to store how a turn ended: ten minutes in all to make room on a disk."""
+
+def pauses() -> Iterator[float]:
+    """Seconds between tries to store how a turn ended, for as long as the server lives."""
+    return chain((0.1, 1.0, 5.0), repeat(15.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ class Runner:
         self, job: Job, reply: Reply, heard: Heard, *, say: Announcer, closing: asyncio.Event
     ) -> None:
         """Store how a turn ended, however long there is no room for it."""
-        for pause in END_PAUSES:
+        for pause in pauses():
             try:
                 await say.flush()
                 return await self._end(job, reply, heard, say=say)
@@ -173,7 +177,7 @@ class Runner:
                 await say.take(event, also=lambda tx: turn_record.keep_session(tx, heard.session))
                 return
             if isinstance(event, stream.Tool):
-                heard.tools.append(event)
+                heard.hear(event)
             await say.take(event)
 
         run = Run(

@@ -6,6 +6,7 @@ import dataclasses
 import logging
 from dataclasses import dataclass, field
 
+from mufakat.core import text
 from mufakat.core.base import MessageId, PackId
 from mufakat.core.pack import item, parity
 from mufakat.core.pack.receipt import StoredPack
@@ -25,6 +26,13 @@ from mufakat.services.packing import Packed
 log = logging.getLogger(__name__)
 
 
+TOOL_CHARS = 200_000
+"""Characters of one tool's output that become history; of a longer one both ends."""
+TURN_CHARS = 8_000_000
+"""Characters of all outputs of a turn; beyond them each keeps the least alone."""
+TOOL_CHARS_LEAST = 2_000
+
+
 @dataclass(slots=True)
 class Heard:
     """What the engine said in a run beside its answer."""
@@ -32,11 +40,27 @@ class Heard:
     session: Session | None = None
     ended: bool = False
     """The engine has run to its end: `session` is all that can be resumed, also where None."""
-    tools: list[stream.Tool] = field(default_factory=list)
+    tools: dict[str, stream.Tool] = field(default_factory=dict)
+    """The last report of every tool call, in the order in which the calls began."""
+    tool_chars: int = 0
     pack: PackId | None = None
     """The pack that was sent in place of the first one."""
     compacted: bool = False
     """The engine shortened its memory, so that nothing it was told can be counted on."""
+
+    def hear(self, tool: stream.Tool) -> None:
+        """Keep a tool's report; a long turn must not fill the memory with what tools print."""
+        known = self.tools.get(tool.id)
+        room = min(TOOL_CHARS, max(TOOL_CHARS_LEAST, TURN_CHARS - self.tool_chars))
+        note = f"… {len(tool.output):,} characters in all; the middle was not kept …"
+        output = text.head_and_tail(_text(tool.output), room, note=note)
+        self.tool_chars += len(output)
+        self.tools[tool.id] = dataclasses.replace(
+            tool,
+            input=_text(tool.input or (known.input if known else "")),
+            output=output,
+            name=_text(tool.name or (known.name if known else "")),
+        )
 
 
 def start(tx: Transaction, job: Job, packed: Packed, say: Announcer) -> None:
@@ -114,7 +138,7 @@ def end(
     """Record how a turn ended: tool messages, answer, session, status, all or nothing."""
     reply = _storable(reply)
     known = {parity.said_itself(job.prompt.number)}
-    for draft in (draft for tool in _ended(heard.tools) for draft in _drafts(job, tool, scrub)):
+    for draft in (draft for tool in heard.tools.values() for draft in _drafts(job, tool, scrub)):
         known.add(parity.said_itself(talk.append(tx, job.conversation.id, draft).number))
     answer = _answer(tx, job, reply, scrub)
     if answer is not None:
@@ -173,20 +197,6 @@ def _answer(tx: Transaction, job: Job, reply: Reply, scrub: Scrub) -> message.Me
         turn=job.turn.id,
     )
     return talk.append(tx, job.conversation.id, draft)
-
-
-def _ended(tools: list[stream.Tool]) -> list[stream.Tool]:
-    """The last report of every tool call, in the order in which the calls began."""
-    last: dict[str, stream.Tool] = {}
-    for tool in tools:
-        known = last.get(tool.id)
-        last[tool.id] = dataclasses.replace(
-            tool,
-            input=_text(tool.input or (known.input if known else "")),
-            output=_text(tool.output),
-            name=_text(tool.name or (known.name if known else "")),
-        )
-    return list(last.values())
 
 
 def _drafts(job: Job, tool: stream.Tool, scrub: Scrub) -> list[message.Draft]:

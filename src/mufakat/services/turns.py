@@ -70,8 +70,9 @@ class Turns:
         Raises InvalidInput, NotFound, EngineError or DoesNotFit; then nothing was stored.
         """
         ask = self._settled(ask)
-        window = self._roster.capabilities(ask.engine).window_tokens
-        budget, _ = assemble.budget_of(ask.budget or self._packing.budget, window)
+        engine = self._roster.get(ask.engine)
+        wanted = self._packing.budget_for(ask, engine)
+        budget, _ = assemble.budget_of(wanted, engine.capabilities.window_tokens)
         if len(ask.prompt) + SAFE_FIXED_CHARS > budget:
             await self.preview(ask)
         digest = idempotency.digest(dataclasses.asdict(ask))

@@ -123,4 +123,5 @@ def _engine(
             return open_raw(path, pragmas, query=query)
 
     sizes = {} if size is None else {"pool_size": size, "max_overflow": 0}
-    return create_engine("sqlite://", creator=create, poolclass=pool, **sizes)
+    # Values in an exception would carry what was said into the log.
+    return create_engine("sqlite://", creator=create, poolclass=pool, hide_parameters=True, **sizes)

@@ -76,7 +76,6 @@ class Facts:
     persona: str = ""
     participants: Sequence[Speaker] = ()
     """Agents that have spoken, and the one that is asked."""
-    people: int = 1
     budget: int = DEFAULT_BUDGET
     window_tokens: int | None = None
     """The model's window; a small one makes the lite variant."""

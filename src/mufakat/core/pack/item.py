@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 
 class Trust(StrEnum):
@@ -25,12 +27,14 @@ class Resolution(StrEnum):
     REFERENCE = "reference"
 
 
-VALUE = {
-    Resolution.FULL: 1.0,
-    Resolution.TRIMMED: 0.8,
-    Resolution.DIGEST: 0.45,
-    Resolution.REFERENCE: 0.15,
-}
+VALUE: Mapping[Resolution, float] = MappingProxyType(
+    {
+        Resolution.FULL: 1.0,
+        Resolution.TRIMMED: 0.8,
+        Resolution.DIGEST: 0.45,
+        Resolution.REFERENCE: 0.15,
+    }
+)
 """What a resolution is worth beside the whole text."""
 
 
@@ -48,15 +52,6 @@ class Item:
     forms: tuple[tuple[Resolution, str], ...]
     author: str = ""
     worth: float = 1.0
-
-    def form(self, resolution: Resolution) -> str:
-        """The text at `resolution`, or the next fuller one there is."""
-        order = list(Resolution)
-        known = dict(self.forms)
-        for at in reversed(order[: order.index(resolution) + 1]):
-            if at in known:
-                return known[at]
-        return known[Resolution.FULL]
 
 
 @dataclass(frozen=True, slots=True)

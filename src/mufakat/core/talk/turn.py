@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from mufakat.core.base import AgentId, ConversationId, MessageId, Millis, PackId, TurnId
 from mufakat.core.talk.usage import Usage
@@ -25,14 +27,18 @@ class Status(StrEnum):
 
 FINAL = frozenset({Status.DONE, Status.FAILED, Status.CANCELLED, Status.INTERRUPTED})
 
-MOVES: dict[Status, frozenset[Status]] = {
-    Status.QUEUED: frozenset({Status.RUNNING, Status.FAILED, Status.CANCELLED}),
-    Status.RUNNING: frozenset({Status.DONE, Status.FAILED, Status.CANCELLED, Status.INTERRUPTED}),
-    Status.DONE: frozenset(),
-    Status.FAILED: frozenset(),
-    Status.CANCELLED: frozenset(),
-    Status.INTERRUPTED: frozenset(),
-}
+MOVES: Mapping[Status, frozenset[Status]] = MappingProxyType(
+    {
+        Status.QUEUED: frozenset({Status.RUNNING, Status.FAILED, Status.CANCELLED}),
+        Status.RUNNING: frozenset(
+            {Status.DONE, Status.FAILED, Status.CANCELLED, Status.INTERRUPTED}
+        ),
+        Status.DONE: frozenset(),
+        Status.FAILED: frozenset(),
+        Status.CANCELLED: frozenset(),
+        Status.INTERRUPTED: frozenset(),
+    }
+)
 
 
 class Failure(StrEnum):
@@ -66,26 +72,34 @@ class Advice:
     fix: str
 
 
-ADVICE: dict[Failure, Advice] = {
-    Failure.LOGIN: Advice(False, "Log in with the engine's own command, then try again."),
-    Failure.FORBIDDEN: Advice(False, "The account may not use this model; choose another one."),
-    Failure.RATE_LIMIT: Advice(True, "Wait for the limit to reset, or ask another engine."),
-    Failure.OVERLOADED: Advice(True, "The model's server has trouble; try again in a minute."),
-    Failure.TOO_LONG: Advice(False, "Lower `budget` or choose a model with a larger window."),
-    Failure.BAD_REQUEST: Advice(False, "The model's server refused the request; see the message."),
-    Failure.NETWORK: Advice(True, "The connection broke; check the network and try again."),
-    Failure.MALFORMED: Advice(True, "The model's server sent garbage; try again."),
-    Failure.NO_RESULT: Advice(True, "The engine ended without a result; try again."),
-    Failure.EMPTY: Advice(True, "The model answered nothing; try again or rephrase."),
-    Failure.SESSION_LOST: Advice(True, "The engine lost its session; the next try starts anew."),
-    Failure.MISSING: Advice(False, "Install the engine or set its command in the settings."),
-    Failure.CRASHED: Advice(True, "The engine's process died; `mufakat doctor` may say why."),
-    Failure.IDLE: Advice(True, "Nothing came for too long; try again or raise `idle_seconds`."),
-    Failure.DEADLINE: Advice(True, "It took too long; split the task or raise `turn_seconds`."),
-    Failure.LIMIT: Advice(False, "A limit of the engine ended the turn; narrow the request."),
-    Failure.REFUSED: Advice(False, "Mufakat did not start it, for safety; the message says why."),
-    Failure.INTERNAL: Advice(False, "A fault in Mufakat; the server's log has the details."),
-}
+ADVICE: Mapping[Failure, Advice] = MappingProxyType(
+    {
+        Failure.LOGIN: Advice(False, "Log in with the engine's own command, then try again."),
+        Failure.FORBIDDEN: Advice(False, "The account may not use this model; choose another one."),
+        Failure.RATE_LIMIT: Advice(True, "Wait for the limit to reset, or ask another engine."),
+        Failure.OVERLOADED: Advice(True, "The model's server has trouble; try again in a minute."),
+        Failure.TOO_LONG: Advice(False, "Lower `budget` or choose a model with a larger window."),
+        Failure.BAD_REQUEST: Advice(
+            False, "The model's server refused the request; see the message."
+        ),
+        Failure.NETWORK: Advice(True, "The connection broke; check the network and try again."),
+        Failure.MALFORMED: Advice(True, "The model's server sent garbage; try again."),
+        Failure.NO_RESULT: Advice(True, "The engine ended without a result; try again."),
+        Failure.EMPTY: Advice(True, "The model answered nothing; try again or rephrase."),
+        Failure.SESSION_LOST: Advice(
+            True, "The engine lost its session; the next try starts anew."
+        ),
+        Failure.MISSING: Advice(False, "Install the engine or set its command in the settings."),
+        Failure.CRASHED: Advice(True, "The engine's process died; `mufakat doctor` may say why."),
+        Failure.IDLE: Advice(True, "Nothing came for too long; try again or raise `idle_seconds`."),
+        Failure.DEADLINE: Advice(True, "It took too long; split the task or raise `turn_seconds`."),
+        Failure.LIMIT: Advice(False, "A limit of the engine ended the turn; narrow the request."),
+        Failure.REFUSED: Advice(
+            False, "Mufakat did not start it, for safety; the message says why."
+        ),
+        Failure.INTERNAL: Advice(False, "A fault in Mufakat; the server's log has the details."),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
