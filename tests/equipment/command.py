@@ -28,6 +28,7 @@ class Outcome:
 
     @property
     def json(self) -> Any:
+        assert self.out, f"exit code {self.code} and no output: {self.err}"
         return json.loads(self.out)
 
     @property

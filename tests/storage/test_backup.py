@@ -83,6 +83,14 @@ async def test_a_backup_stands_alone_and_overwrites_nothing(
     assert made.read_bytes() == before
 
 
+async def test_two_backups_of_one_second_and_one_revision_are_two_files(
+    opened: SqliteStore, tmp_path: Path
+) -> None:
+    made = [await opened.backup(tmp_path) for _ in range(3)]
+    assert len({path.name for path in made}) == 3
+    assert backup.newest(tmp_path) == made[-1]
+
+
 async def test_b4_seven_backups_are_kept(path: Path, opened: SqliteStore, tmp_path: Path) -> None:
     folder = tmp_path / "kept"
     folder.mkdir()

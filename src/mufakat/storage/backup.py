@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import sqlite3
 from contextlib import closing
@@ -33,10 +34,11 @@ def newest(folder: Path) -> Path | None:
 
 
 def into(database: Path, target: Path, now: base.Millis, note: str) -> Path:
-    """Back up into the new file `target`; a folder gets a file under a name of ours."""
+    """Back up into the new file `target`; a folder gets a file under a free name of ours."""
     if not target.is_dir():
         return take(database, target)
-    made = take(database, target / name(now, note))
+    names = (name(now, note if count == 1 else f"{note}-{count}") for count in itertools.count(1))
+    made = take(database, next(target / free for free in names if not (target / free).exists()))
     prune(target)
     return made
 
@@ -107,4 +109,5 @@ def remove(database: Path) -> None:
 def _all(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
-    return sorted(path for path in folder.iterdir() if PATTERN.fullmatch(path.name))
+    ours = (path for path in folder.iterdir() if PATTERN.fullmatch(path.name))
+    return sorted(ours, key=lambda path: path.stem)
