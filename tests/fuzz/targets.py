@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from core.pack import conversations as made
-from mufakat.core import secrets
-from mufakat.core.pack import assemble, deliver, quote
+from mufakat.core import quote, secrets
+from mufakat.core.pack import assemble, deliver
 from mufakat.core.talk import stream
 from mufakat.core.talk.turn import Reply, Status
 from mufakat.engines.claude import events as claude

@@ -10,8 +10,7 @@ import pytest
 
 from core.pack import conversations as made
 from fuzz import targets
-from mufakat.core import secret_tail, secrets, terminal_text, text
-from mufakat.core.pack import quote
+from mufakat.core import quote, secret_tail, secrets, terminal_text, text
 from mufakat.engines import failure
 from mufakat.engines.cli import one_shot
 from mufakat.engines.openai_compat import sse as model_sse

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from fuzz import mutation, targets
-from mufakat.core.pack import quote
+from mufakat.core import quote
 from mufakat.engines import failure, fields
 from mufakat.engines.process import json_line
 from mufakat.services import announce

@@ -10,7 +10,7 @@ from equipment import wire
 from equipment.model_server import server
 from journeys.conftest import ENGINES
 from mufakat.app import App
-from mufakat.core.pack import quote
+from mufakat.core import quote
 from mufakat.core.talk.turn import Status, Turn
 from mufakat.services.request import Ask
 

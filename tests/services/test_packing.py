@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mufakat.core.pack import quote
+from mufakat.core import quote
 from mufakat.core.pack.facts import HistoryFacts
 from mufakat.core.pack.receipt import Receipt
 from mufakat.core.talk import message

@@ -14,9 +14,8 @@ import pytest
 
 from equipment import store_records as make
 from equipment.store_records import TALK, say
-from mufakat.core import base
+from mufakat.core import base, quote
 from mufakat.core.base import Event, MessageId, Millis
-from mufakat.core.pack import quote
 from mufakat.core.talk.message import Kind, Message
 from mufakat.ports.store import Transaction
 from mufakat.storage import check, connect, errors, integrity, messages, store

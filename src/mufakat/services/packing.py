@@ -6,8 +6,9 @@ import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
+from mufakat.core import quote
 from mufakat.core.base import AgentId, InvalidInput, NotFound
-from mufakat.core.pack import assemble, deliver, history, mode, quote
+from mufakat.core.pack import assemble, deliver, history, mode
 from mufakat.core.pack.assemble import Pack
 from mufakat.core.pack.budget import Impossible
 from mufakat.core.pack.deliver import Delivery

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.pack import conversations as made
-from mufakat.core.pack import assemble, deliver, quote
+from mufakat.core import quote
+from mufakat.core.pack import assemble, deliver
 from mufakat.core.pack.assemble import Pack
 from mufakat.core.pack.budget import Impossible
 from mufakat.core.pack.facts import Unavailable

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from core.pack import conversations as made
-from mufakat.core import text
-from mufakat.core.pack import quote, utterance
+from mufakat.core import quote, text
+from mufakat.core.pack import utterance
 from mufakat.core.pack.item import Resolution
 
 CODE = "Look:\n```python\n" + "x = 1\n" * 3_000 + "```\nThat is it.\n"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mufakat.core.pack import account, budget, fill, history, mode, quote, resolution
+from mufakat.core import quote
+from mufakat.core.pack import account, budget, fill, history, mode, resolution
 from mufakat.core.pack.budget import Claim, Impossible
 from mufakat.core.pack.facts import Facts
 from mufakat.core.pack.fill import Filled, Wanted

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mufakat.core import text
-from mufakat.core.pack import parity, quote
+from mufakat.core import quote, text
+from mufakat.core.pack import parity
 from mufakat.core.pack.assemble import Pack
 from mufakat.core.pack.fill import Filled
 from mufakat.core.pack.resolution import Piece

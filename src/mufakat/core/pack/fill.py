@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mufakat.core.pack import history, quote, resolution
+from mufakat.core import quote
+from mufakat.core.pack import history, resolution
 from mufakat.core.pack.facts import Facts
 from mufakat.core.pack.history import Window
 from mufakat.core.pack.item import Item

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mufakat.core.pack import quote, utterance
+from mufakat.core import quote
+from mufakat.core.pack import utterance
 from mufakat.core.pack.facts import HistoryFacts
 from mufakat.core.pack.item import Resolution
 from mufakat.core.pack.utterance import Said

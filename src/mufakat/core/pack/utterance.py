@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mufakat.core import text
-from mufakat.core.pack import item, quote
+from mufakat.core import quote, text
+from mufakat.core.pack import item
 from mufakat.core.pack.item import Resolution, Told, Trust
 from mufakat.core.talk.message import Kind, Message
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mufakat.core import text
-from mufakat.core.pack import quote
+from mufakat.core import quote, text
 from mufakat.core.pack.facts import Facts, ProjectFacts
 from mufakat.core.pack.item import Item, Resolution, Trust
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.pack import conversations as made
-from mufakat.core.pack import assemble, quote
+from mufakat.core import quote
+from mufakat.core.pack import assemble
 from mufakat.core.pack.assemble import Pack
 from mufakat.core.pack.facts import Facts, ProjectFacts, Unavailable
 from mufakat.core.talk.message import Kind
