@@ -18,6 +18,7 @@ from pathlib import Path
 
 ANSWER = "It is done."
 SESSION = "5f0c1a52-9d0e-4a52-8f6e-1f2d3c4b5a69"
+WHOLE = "whole_tree"
 LINE = 1000
 MB = 1024 * 1024
 
@@ -258,14 +259,15 @@ class Engine:
         self.finish()
 
     def double_fork(self) -> None:
-        if os.fork() == 0:
+        between = os.fork()
+        if between == 0:
             os.setsid()
             if os.fork() == 0:
                 self.detach()
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
                 self.sleep()
             os._exit(0)
-        os.wait()
+        os.waitpid(between, 0)
         self.finish()
 
     def pipe_held(self) -> None:
@@ -297,9 +299,13 @@ class Engine:
         self.finish()
 
     def whole_tree(self) -> None:
-        """Start one of each kind that escapes a group kill, then wait; not in `BEHAVIOURS`."""
+        """Start one of each kind that escapes a group kill, then wait; not in `BEHAVIOURS`.
+
+        The file `WHOLE` in the working folder tells that exactly three processes are there.
+        """
         self.setsid_grandchild()
         self.double_fork()
+        Path(WHOLE).touch()
         self.sleep()
 
     def detach(self) -> None:
