@@ -1,4 +1,4 @@
-"""The command: `python -m bench pack|turn [--write]`."""
+"""The command: `python -m bench pack|turn|hook|coordination [--write]`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bench import report
 def main() -> None:
     """Measure what is named, print the tables, and with --write keep them in the docs."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    parser.add_argument("name", choices=("pack", "turn"))
+    parser.add_argument("name", choices=("pack", "turn", "hook", "coordination"))
     parser.add_argument("--write", action="store_true", help="rewrite docs/benchmarks.md")
     chosen = parser.parse_args()
     # Each needs what the other does without: the peers, or the real CLI.

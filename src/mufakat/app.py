@@ -2,36 +2,64 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from mufakat.chat import webhook
+from mufakat.chat.webhook import Webhook
 from mufakat.core import secrets
+from mufakat.core.base import InvalidInput
+from mufakat.core.coordination.chat import Link
 from mufakat.engines import registry
 from mufakat.engines.cli import one_shot
 from mufakat.engines.process import support, sweep
 from mufakat.engines.process.support import Support
-from mufakat.ports.engine import Options
+from mufakat.engines.process.watch import LocalProcesses
+from mufakat.ports.engine import Access, Options
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Health, Store
 from mufakat.retrieval.library import LocalLibrary
+from mufakat.sdk import hook_command
 from mufakat.services import ids, talk
 from mufakat.services.acceptance import Acceptance
+from mufakat.services.coordination import credentials
+from mufakat.services.coordination import rulebook as rulebooks
+from mufakat.services.coordination.act import Outside
+from mufakat.services.coordination.chat import Bridge
+from mufakat.services.coordination.context import Context
+from mufakat.services.coordination.gate import Gate
+from mufakat.services.coordination.joining import Agents
+from mufakat.services.coordination.leases import Leases
+from mufakat.services.coordination.mailbox import Inbox
+from mufakat.services.coordination.notices import Notices
+from mufakat.services.coordination.policy import Policy
+from mufakat.services.coordination.rulebook import Rulebook
+from mufakat.services.coordination.sessions import Sessions
+from mufakat.services.coordination.states import States
+from mufakat.services.coordination.timer import Timer
+from mufakat.services.coordination.waiting import Waiting
 from mufakat.services.feed import Feed
+from mufakat.services.ledger import Ledger
+from mufakat.services.metrics import Metrics
 from mufakat.services.packing import Packing
 from mufakat.services.packs import Packs
 from mufakat.services.roster import Roster
 from mufakat.services.runner import Limits, Runner
 from mufakat.services.talk import Talk
 from mufakat.services.turns import Turns
-from mufakat.settings import EngineSettings, Settings
+from mufakat.settings import ChannelSettings, ChatSecrets, EngineSettings, Settings, chat_secrets
+from mufakat.storage import postgres, postgres_address, transfer
 from mufakat.storage import restore as restoring
-from mufakat.storage import store as storage
+from mufakat.storage import store as sqlite
 
 DATABASE = "mufakat.db"
 TOKEN = "token"
+JOIN_TOKEN = "join-token"
 INSTANCE = "instance"
 """File with the random instance id of the person at this home."""
 
@@ -48,11 +76,28 @@ class App:
     roster: Roster
     feed: Feed
     scrub: Scrub
+    agents: Agents
+    states: States
+    sessions: Sessions
+    inbox: Inbox
+    gate: Gate
+    context: Context
+    notices: Notices
+    leases: Leases
+    policy: Policy
+    waiting: Waiting
+    timer: Timer
+    metrics: Metrics
+    ledger: Ledger
+    chat: Bridge
+    chat_secrets: ChatSecrets
     platform_support: Support
     """What this machine offers to keep hold of processes."""
 
     async def close(self) -> None:
         """End what runs, then close the store."""
+        await self.chat.close()
+        await self.timer.close()
         await self.turns.close()
         await self.store.close()
 
@@ -66,25 +111,119 @@ async def build(settings: Settings, *, address: str = "") -> App:
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = await open_store(settings, address=address)
     try:
-        app = _assemble(settings, store)
+        app = _assemble(settings, store, address=address)
         # Only the holder of the store's lock may take other runs for dead.
         support.become_subreaper()
         await sweep.end_orphans(one_shot.home_mark(home), ())
-        await app.turns.recover()
+        await app.agents.prepare(alone=_alone(store))
+        await app.turns.recover(alone=_alone(store))
+        await app.metrics.begin()
+        app.timer.start()
+        app.chat.start()
     except BaseException:
         await store.close()
         raise
     return app
 
 
-def _assemble(settings: Settings, store: Store) -> App:
-    home = settings.home
-    known = (home / TOKEN).read_text("ascii").strip() if (home / TOKEN).exists() else ""
-    scrub: Scrub = partial(secrets.scrub, known=(known,) if known else ())
-    host = socket.gethostname()
+def _assemble(settings: Settings, store: Store, *, address: str) -> App:
+    home, host = settings.home, socket.gethostname()
+    scrub, roster = _scrub(settings), _roster(settings)
     person = talk.person_identity(host, _instance(home))
-    library = LocalLibrary(home)
-    roster = _roster(settings)
+    turns = _turns(settings, store, roster, scrub, person=person, address=address)
+    processes, rulebook = LocalProcesses(), Rulebook(home / rulebooks.FILE)
+    join = credentials.digest(_join_token(home))
+    metrics, shared = Metrics(store), chat_secrets(settings.chat)
+    agents = Agents(store, processes, host=host, person=person, join_digest=join)
+    return App(
+        settings=settings,
+        store=store,
+        talk=Talk(store, scrub, person=person),
+        turns=turns,
+        packs=Packs(store),
+        roster=roster,
+        feed=Feed(store),
+        scrub=scrub,
+        agents=agents,
+        states=States(store),
+        sessions=Sessions(store, agents, host=host),
+        inbox=Inbox(store, scrub),
+        gate=Gate(store, scrub, rules=lambda: rulebook.edition().policy.gates),
+        context=Context(store, scrub, count=metrics.told),
+        notices=Notices(store, scrub),
+        leases=Leases(store, rulebook, scrub=scrub),
+        policy=Policy(store, rulebook),
+        waiting=Waiting(store, scrub),
+        timer=_timer(settings, store, processes, turns=turns, rulebook=rulebook, host=host),
+        metrics=metrics,
+        ledger=Ledger(store, scrub),
+        chat=_bridge(settings, store, scrub, shared),
+        chat_secrets=shared,
+        platform_support=support.platform_support(),
+    )
+
+
+def _timer(
+    settings: Settings,
+    store: Store,
+    processes: LocalProcesses,
+    *,
+    turns: Turns,
+    rulebook: Rulebook,
+    host: str,
+) -> Timer:
+    return Timer(
+        store,
+        processes,
+        host=host,
+        outside=Outside(lambda ask, key: turns.ask(ask, key=key), webhook.call),
+        rules=rulebook.of,
+        quiet_seconds=settings.turn_seconds,
+    )
+
+
+def _reach(settings: Settings, address: str) -> Callable[[str], Access]:
+    return partial(Access, address, hook=hook_command.words(), home=str(settings.home))
+
+
+def _scrub(settings: Settings) -> Scrub:
+    path = settings.home / TOKEN
+    token = path.read_text("ascii").strip() if path.exists() else ""
+    known = (
+        token,
+        _join_token(settings.home),
+        store_password(settings),
+        *chat_secrets(settings.chat),
+    )
+    return partial(secrets.scrub, known=tuple(secret for secret in known if secret))
+
+
+def _bridge(settings: Settings, store: Store, scrub: Scrub, shared: ChatSecrets) -> Bridge:
+    chat = Webhook(shared.url, shared.token) if shared.url else None
+    links = [_link(name, one) for name, one in settings.chat.channels.items()]
+    return Bridge(store, scrub, links=links, chat=chat)
+
+
+def _link(name: str, channel: ChannelSettings) -> Link:
+    if bool(channel.conversation) == bool(channel.project):
+        raise InvalidInput(
+            f"The channel {name} is linked to no conversation, or to two.",
+            fix=f"Give `conversation` or `project` in [chat.channels.{name}].",
+        )
+    folder = str(Path(channel.project).expanduser().resolve()) if channel.project else ""
+    return Link(name, channel.channel or name, channel.conversation, folder, channel.thread)
+
+
+def _turns(
+    settings: Settings,
+    store: Store,
+    roster: Roster,
+    scrub: Scrub,
+    *,
+    person: str,
+    address: str,
+) -> Turns:
+    library = LocalLibrary(settings.home)
     packing = Packing(
         store,
         library,
@@ -97,20 +236,12 @@ def _assemble(settings: Settings, store: Store) -> App:
         library,
         packing,
         scrub,
-        workspaces=home / "agents",
+        workspaces=settings.home / "agents",
         limits=Limits(settings.turn_seconds, settings.idle_seconds),
+        reach=_reach(settings, address) if address else None,
     )
-    return App(
-        settings=settings,
-        store=store,
-        talk=Talk(store, scrub, person=person),
-        turns=Turns(store, roster, packing, runner, Acceptance(scrub, host, person)),
-        packs=Packs(store),
-        roster=roster,
-        feed=Feed(store),
-        scrub=scrub,
-        platform_support=support.platform_support(),
-    )
+    accepting = Acceptance(scrub, socket.gethostname(), person)
+    return Turns(store, roster, packing, runner, accepting)
 
 
 def _roster(settings: Settings) -> Roster:
@@ -144,14 +275,52 @@ def _instance(home: Path) -> str:
     return path.read_text("ascii").strip()
 
 
-async def open_store(settings: Settings, *, address: str = "") -> storage.SqliteStore:
-    """Open the home's database; raises InUse while a server has it."""
-    return await storage.open_store(
+def _join_token(home: Path) -> str:
+    """The token by which sessions of this machine join, made once a home."""
+    path = home / JOIN_TOKEN
+    if not path.exists():
+        path.touch(mode=0o600)
+    # A crash may have left it empty.
+    if not path.stat().st_size:
+        path.write_text(credentials.new(), "ascii")
+    return path.read_text("ascii").strip()
+
+
+async def open_store(
+    settings: Settings, *, address: str = ""
+) -> sqlite.SqliteStore | postgres.PostgresStore:
+    """Open the home's database, or the PostgreSQL that the settings name.
+
+    Raises InUse while a server of this home has it.
+    """
+    url = settings.store.get_secret_value()
+    if url:
+        return await postgres.open_store(
+            url,
+            home=settings.home,
+            accept_rollback=settings.accept_rollback,
+            address=address,
+        )
+    return await sqlite.open_store(
         settings.home / DATABASE,
         force=settings.store_force,
         accept_rollback=settings.accept_rollback,
         address=address,
     )
+
+
+def _alone(store: Store) -> bool:
+    """Whether no other server had the store when it was opened."""
+    return not isinstance(store, postgres.PostgresStore) or store.opened.alone
+
+
+def store_password(settings: Settings) -> str:
+    """The password in the store's address, so that it can be scrubbed; empty where none is.
+
+    Raises InvalidInput for an address that cannot be understood.
+    """
+    url = settings.store.get_secret_value()
+    return postgres_address.parse(url).password if url else ""
 
 
 async def check(settings: Settings, *, deep: bool = False) -> Health:
@@ -172,6 +341,34 @@ async def backup(settings: Settings, target: Path) -> Path:
         await store.close()
 
 
+async def export(settings: Settings, target: Path) -> int:
+    """Write every record into the new archive `target`; answers how many there are."""
+    store = await open_store(settings)
+    try:
+        return (await store.export(target)).rows
+    finally:
+        await store.close()
+
+
+async def import_archive(settings: Settings, source: Path) -> int:
+    """Fill the empty store from an archive; answers how many records it has.
+
+    Raises InvalidInput for a damaged or hostile archive before the store is even opened, and
+    Conflict where the store holds something.
+    """
+    await asyncio.to_thread(transfer.verify, source)
+    store = await open_store(settings)
+    try:
+        return (await store.write(transfer.load(source))).rows
+    finally:
+        await store.close()
+
+
 def restore(settings: Settings, source: Path) -> Path | None:
     """Put a backup in place; answers where the database before it now lies."""
+    if settings.store.get_secret_value():
+        raise InvalidInput(
+            "`restore` puts a file in place; the store of this home is PostgreSQL.",
+            fix="use pg_restore, then start with MUFAKAT_ACCEPT_ROLLBACK=true",
+        )
     return restoring.restore(source, settings.home / DATABASE, force=settings.store_force).aside

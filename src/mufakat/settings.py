@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -41,6 +43,53 @@ class EngineSettings(BaseModel):
     )
 
 
+class ChannelSettings(BaseModel):
+    """One linked channel: the table `[chat.channels.NAME]`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    channel: str = Field("", description="The chat's id of the channel; empty: NAME itself.")
+    thread: str = Field("", description="Stamp of one thread in it; empty: the whole channel.")
+    conversation: str = Field("", description="Id of the conversation that it is here.")
+    project: str = Field("", description="Or the folder of a project, whose room it is then.")
+
+
+class ChatSettings(BaseModel):
+    """The team chat: the table `[chat]`. Secrets are named here, and lie elsewhere."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url_env: str = Field("", description="Name of the variable that holds the URL to post to.")
+    url_file: str = Field("", description="Or the file that holds it.")
+    token_env: str = Field(
+        "", description="Name of the variable that holds a bearer for that URL, if it wants one."
+    )
+    token_file: str = Field("", description="Or the file that holds it.")
+    signing_env: str = Field(
+        "", description="Name of the variable that holds the secret by which the chat signs."
+    )
+    signing_file: str = Field("", description="Or the file that holds it.")
+    incoming_env: str = Field(
+        "", description="Name of the variable that holds a bearer for callers that do not sign."
+    )
+    incoming_file: str = Field("", description="Or the file that holds it.")
+    channels: dict[str, ChannelSettings] = Field({}, description="One table a channel.")
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSecrets:
+    """What opens the chat to us, and us to the chat; empty where it is not set."""
+
+    url: str = field(default="", repr=False)
+    token: str = field(default="", repr=False)
+    signing: str = field(default="", repr=False)
+    incoming: str = field(default="", repr=False)
+
+    def __iter__(self) -> Iterator[str]:
+        """Those that are set, to be kept out of logs and packs."""
+        return iter(one for one in (self.url, self.token, self.signing, self.incoming) if one)
+
+
 class Settings(BaseSettings):
     """What a person can set; the environment (`MUFAKAT_…`) wins over the file."""
 
@@ -49,6 +98,11 @@ class Settings(BaseSettings):
     )
 
     home: Path = Field(description="Folder of the database, the token and the logs.")
+    store: SecretStr = Field(
+        SecretStr(""),
+        description="Address of a PostgreSQL database, `postgresql://user@host/database`; "
+        "empty: the file `mufakat.db` in the home.",
+    )
     host: str = Field("127.0.0.1", description="Address the server binds.")
     port: int = Field(0, ge=0, le=65535, description="Port; 0 takes a free one.")
     allowed_hosts: tuple[str, ...] = Field(
@@ -73,6 +127,7 @@ class Settings(BaseSettings):
         False, description="Open a database that is older than what this home has seen."
     )
     engines: dict[str, EngineSettings] = Field({}, description="One table an engine.")
+    chat: ChatSettings = Field(ChatSettings(), description="The team chat, if there is one.")
 
 
 def load(home: Path | None = None) -> Settings:
@@ -91,6 +146,32 @@ def load(home: Path | None = None) -> Settings:
         raise InvalidInput(
             f"Setting {field or '?'}: {first['msg']}.", fix=f"Correct it in {path} or MUFAKAT_…."
         ) from problem
+
+
+def chat_secrets(chat: ChatSettings) -> ChatSecrets:
+    """Read what the settings of the chat name; raises InvalidInput where it is not there."""
+    return ChatSecrets(
+        _secret(chat.url_env, chat.url_file),
+        _secret(chat.token_env, chat.token_file),
+        _secret(chat.signing_env, chat.signing_file),
+        _secret(chat.incoming_env, chat.incoming_file),
+    )
+
+
+def _secret(variable: str, file: str) -> str:
+    if variable:
+        found = os.environ.get(variable, "").strip()
+        if not found:
+            raise InvalidInput(
+                f"The variable {variable} is not set.", fix="Set it, or name a file."
+            )
+        return found
+    if not file:
+        return ""
+    try:
+        return Path(file).expanduser().read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InvalidInput(f"{file} cannot be read: {problem}.", fix="Correct [chat].") from problem
 
 
 def _over(values: dict[str, Any]) -> type[Settings]:

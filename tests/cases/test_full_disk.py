@@ -22,13 +22,17 @@ ANSWER = "word " * 200_000
 async def fills_up(house: House) -> str:
     """A turn during which the disk becomes full; answers its id while its end cannot be stored."""
 
+    full = asyncio.Event()
+
     async def works(run, on_event, cancel) -> Reply:
         await house.app.store.write(lambda tx: limit_pages(tx, 1))
+        full.set()
         return Reply(Status.DONE, text=ANSWER)
 
     house.seat(Puppet("one", works, INLINE))
     turn = await house.app.turns.ask(Ask("Go.", str(house.project), engine="one"))
-    await house.app.turns.wait(turn.id, seconds=0.5)
+    await asyncio.wait_for(full.wait(), 30)
+    await house.app.turns.wait(turn.id, seconds=1.5)
     return turn.id
 
 

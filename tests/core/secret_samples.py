@@ -63,6 +63,7 @@ MAKE: dict[str, Callable[[random.Random], str]] = {
     "github-token": _github,
     "google-key": lambda chance: f"AIza{word(chance, 35)}",
     "aws-key-id": _aws,
+    "mufakat-token": lambda c: f"mf_{word(c, 43, URL_SAFE)}",
     "slack-token": lambda c: f"xox{c.choice('abeoprs')}-{c.randrange(10**11)}-{word(c, 24)}",
     "jwt": _jwt,
     "url-password": lambda chance: f"app:{word(chance, chance.randrange(8, 40))}",

@@ -32,8 +32,8 @@ def recall(kind: str, seed: int, scrub: Scrub = secrets.scrub) -> float:
     return found / 300
 
 
-def test_there_are_ten_kinds() -> None:
-    assert len(KINDS) == 10
+def test_there_are_eleven_kinds() -> None:
+    assert len(KINDS) == 11
 
 
 @pytest.mark.parametrize("kind", KINDS)

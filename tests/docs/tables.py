@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 from mufakat.core.pack.sections import table
 from mufakat.core.talk import turn
@@ -19,12 +19,13 @@ from mufakat.engines.claude import command as claude
 from mufakat.engines.codex import command as codex
 from mufakat.engines.gemini import command as gemini
 from mufakat.engines.opencode import command as opencode
-from mufakat.settings import EngineSettings, Settings
+from mufakat.settings import ChannelSettings, ChatSettings, EngineSettings, Settings
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCS = REPOSITORY / "docs"
 BEGIN = "<!-- scripts/docs writes from here: {name} -->\n"
 END = "<!-- to here -->"
+ENVIRONMENT = ("field", "environment")
 
 
 def rows(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
@@ -49,15 +50,37 @@ def engine_settings() -> str:
     )
 
 
+def chat_settings() -> str:
+    """Every field of the team chat's table."""
+    return _fields(
+        ChatSettings, lambda name: (f"`{name}`", f"`MUFAKAT_CHAT__{name.upper()}`"), ENVIRONMENT
+    )
+
+
+def channel_settings() -> str:
+    """Every field of one channel's table."""
+    return _fields(
+        ChannelSettings,
+        lambda name: (f"`{name}`", f"`MUFAKAT_CHAT__CHANNELS__NAME__{name.upper()}`"),
+        ENVIRONMENT,
+    )
+
+
 def _fields(
     model: type[BaseModel], names: Callable[[str], tuple[str, str]], head: tuple[str, str]
 ) -> str:
     body = []
     for name, field in model.model_fields.items():
-        default = "" if field.is_required() else f"`{json.dumps(field.default, default=list)}`"
+        default = "" if field.is_required() else f"`{json.dumps(field.default, default=_plain)}`"
         limits = ", ".join(_limit(bound) for bound in field.metadata)
         body.append((*names(name), default, limits, field.description or ""))
     return rows((*head, "default", "limits", "meaning"), body)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return {}
+    return value.get_secret_value() if isinstance(value, SecretStr) else list(value)
 
 
 def _limit(bound: Any) -> str:
@@ -92,8 +115,10 @@ def routes() -> str:
             query = [p["name"] for p in operation.get("parameters", ()) if p["in"] == "query"]
             options = ", ".join(f"`{name}`" for name in query)
             text = (operation.get("description") or operation.get("summary", "")).split("\n")[0]
-            body.append((f"`{method.upper()} {path}`", options, text))
-    return rows(("route", "query", "what it does"), body)
+            rights = [name for one in operation["security"] for name in one]
+            tokens = ", ".join(name for name in rights if name != "operator")
+            body.append((f"`{method.upper()} {path}`", options, tokens, text))
+    return rows(("route", "query", "also for", "what it does"), body)
 
 
 def failures() -> str:
@@ -145,7 +170,12 @@ def decisions() -> str:
 
 
 MADE: dict[str, dict[str, Callable[[], str]]] = {
-    "settings.md": {"settings": settings, "engine settings": engine_settings},
+    "settings.md": {
+        "settings": settings,
+        "engine settings": engine_settings,
+        "chat settings": chat_settings,
+        "channel settings": channel_settings,
+    },
     "pack.md": {"sections": sections},
     "http.md": {"routes": routes},
     "events.md": {"failures": failures},

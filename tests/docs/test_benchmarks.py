@@ -15,7 +15,7 @@ NAMES = re.findall(
 
 
 def test_the_measurements_are_those_of_the_script() -> None:
-    assert NAMES == ["pack", "turn"]
+    assert NAMES == ["pack", "turn", "coordination"]
 
 
 @pytest.mark.parametrize("name", NAMES)

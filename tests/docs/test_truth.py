@@ -20,7 +20,9 @@ PAGES = sorted(
     for page in (*tables.REPOSITORY.glob("*.md"), *tables.DOCS.rglob("*.md"))
     if "node_modules" not in page.parts
 )
-EVENT = re.compile(r"(turn|message|conversation|project|pack|store|server)\.[a-z_]+")
+EVENT = re.compile(
+    r"(turn|message|conversation|project|pack|store|server|inbox|gate|notice)\.[a-z_]+"
+)
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 RUNNERS = ("scripts/run", "mufakat")
@@ -89,7 +91,7 @@ def unknown(words: list[str]) -> str:
     command: click.Command = cli.root
     context = click.Context(cli.root)
     for word in arguments:
-        if word in ("|", ">", "&&", "&"):
+        if word in ("|", ">", "&&", "&", "--"):
             break
         if word.startswith("-") and word != "-":
             known = {option for param in command.params for option in param.opts}

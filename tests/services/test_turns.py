@@ -50,7 +50,7 @@ async def test_a_question_is_answered_stored_and_accounted_for(house: House) -> 
     system, user = await house.app.packs.sent(pack)
     assert system == ""
     assert user.endswith("What is this project?")
-    kinds = [event.kind for event in await events(house)]
+    kinds = [one.kind for one in await events(house) if not one.kind.startswith("agent.")]
     assert kinds[:4] == ["project.added", "conversation.added", "message.added", "turn.queued"]
     assert kinds[-1] == "turn.ended"
     text = "".join(event.data["text"] for event in await events(house, "turn.text"))

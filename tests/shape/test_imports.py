@@ -29,6 +29,8 @@ FAULTS: dict[str, tuple[tuple[str, str], ...]] = {
     "services": (
         ("services/x.py", "import httpx"),
         ("services/x.py", "from mufakat.engines import registry"),
+        ("services/x.py", "import mufakat.chat.webhook"),
+        ("services/x.py", "import prometheus_client"),
     ),
     "engines": (
         ("engines/gemini/x.py", "import mufakat.engines.codex"),
@@ -40,6 +42,7 @@ FAULTS: dict[str, tuple[tuple[str, str], ...]] = {
         ("cli/x.py", "from mufakat.engines import registry"),
         ("server/x.py", "import mufakat.storage"),
         ("cli/x.py", "import mufakat.retrieval"),
+        ("server/x.py", "import mufakat.chat.webhook"),
     ),
     "cli": (("cli/x.py", "import mufakat.server.main"),),
     "sdk": (("core/x.py", "from mufakat.sdk import home"),),

@@ -10,7 +10,16 @@ import pytest
 
 from shape import sources
 
-HEAVY = ("fastapi", "starlette", "uvicorn", "sqlalchemy", "alembic", "pydantic", "httpx")
+HEAVY = (
+    "fastapi",
+    "starlette",
+    "uvicorn",
+    "sqlalchemy",
+    "alembic",
+    "pydantic",
+    "httpx",
+    "prometheus_client",
+)
 
 
 def loaded(program: str) -> set[str]:

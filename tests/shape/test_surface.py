@@ -10,7 +10,7 @@ import pytest
 import mufakat
 from mufakat.engines import registry
 
-PUBLIC = ("MufakatError", "__version__")
+PUBLIC = ("Agent", "AsyncAgent", "MufakatError", "__version__")
 PROGRAMS = {"mufakat": "mufakat.cli.main:main"}
 ENGINES = {
     "claude": "mufakat.engines.claude:Claude",
@@ -37,6 +37,7 @@ def test_the_public_names_are_pinned() -> None:
         "services",
         "storage",
         "retrieval",
+        "chat",
         "server",
     }
 

@@ -17,7 +17,7 @@ from mufakat.core import base
 from mufakat.core.base import AgentId, Event
 from mufakat.core.talk.turn import Status
 from mufakat.ports.store import Transaction
-from mufakat.storage import backup, check, connect, generation, opening, restore, store
+from mufakat.storage import backup, check, connect, generation, head_row, opening, restore, store
 from mufakat.storage.store import SqliteStore
 
 pytestmark = pytest.mark.anyio
@@ -160,7 +160,7 @@ async def test_b5_twin_a_file_copied_back_is_caught(
 ) -> None:
     epoch = await with_messages(path, 3)
     saved = backup.take(path, tmp_path / "three.db")
-    monkeypatch.setattr(opening, "begin_generation", lambda _, old, at_least: old)
+    monkeypatch.setattr(head_row, "begin_generation", lambda _, old, at_least: old)
     restore.restore(saved, path)
     with pytest.raises(AssertionError):
         await new_history(path, epoch, generation_before=1)

@@ -99,3 +99,23 @@ def test_q3_twin_answering_before_the_commit_loses_messages(tmp_path: Path) -> N
     process.stdin.close()
     with pytest.raises(AssertionError):
         assert not lost(path, {id: int(at) for id, at in lines})
+
+
+async def test_q3_a_database_whose_making_was_interrupted_is_made_anew(path: Path) -> None:
+    path.parent.mkdir()
+    script = (
+        "import os, signal, sqlite3, sys\n"
+        "db = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "db.execute('PRAGMA cache_size=1')\n"
+        "db.execute('BEGIN IMMEDIATE')\n"
+        "db.execute('CREATE TABLE projects (id TEXT)')\n"
+        "for _ in range(50):\n"
+        "    db.execute('INSERT INTO projects VALUES (hex(randomblob(2000)))')\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(path)], check=False, timeout=30)
+    assert done.returncode == -signal.SIGKILL
+    assert path.stat().st_size and path.with_name(path.name + "-journal").stat().st_size
+    opened = await store.open_store(path, reserve_bytes=0)
+    assert not (await opened.check(deep=True)).problems
+    await opened.close()

@@ -7,19 +7,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, Delete, Select, Update, create_engine, event
 
-from mufakat.storage import (
-    agents,
-    conversations,
-    events,
-    keys,
-    messages,
-    packs,
-    projects,
-    store,
-    turns,
-)
+from mufakat.storage import events, instances, store
 
-MODULES = (agents, conversations, events, keys, messages, packs, projects, turns)
+from .statements import MODULES
+
 PARTS = {"_SELECT", "_WHOLE_ROWS", "_CLIPPED_ROWS"}
 """What statements are made from; never run as they are."""
 STATEMENTS = {
@@ -27,12 +18,32 @@ STATEMENTS = {
     for module in MODULES
     for name, value in vars(module).items()
     if isinstance(value, Select | Update | Delete) and name not in PARTS
-} | {f"events._AFTER{how}": statement for how, statement in events._AFTER.items()}
-GIVEN = {"of_kinds": ["a kind"], "about": "an id"}
-MAY_SCAN = {"projects._LIST", "events._REVISION", "events._EPOCH"}
+}
+STATEMENTS |= {f"events._AFTER{how}": statement for how, statement in events._AFTER.items()}
+STATEMENTS |= {f"instances._LIST{how}": statement for how, statement in instances._LIST.items()}
+GIVEN = {"of_kinds": ["a kind"], "of_resources": ["a key"], "about": "an id"}
+MAY_SCAN = {"projects._LIST", "events._HEAD", "events._REVISION", "events._EPOCH"}
 """Short by nature: all projects, and the one head row."""
-MAY_SORT = {"agents._LIST", "messages._LAST_BY_SPEAKER"}
-"""Short by nature: one row an agent of one conversation."""
+MAY_SORT = {"agents._LIST", "messages._LAST_BY_SPEAKER", "envelopes._AWAITED", "notices._LIVE"}
+"""Short by nature: one row an agent of one conversation, what somebody waits for, live notices."""
+HOT = {
+    "inbox._PAGE_OPEN": "ix_deliveries_open",
+    "inbox._HELD": "ix_deliveries_held",
+    "inbox._OFFER_ENDS": "ix_deliveries_offered",
+    "envelopes._AWAITED": "ix_deliveries_awaited",
+    "envelopes._DUE": "ix_envelopes_due",
+    "envelopes._EARLIEST": "ix_envelopes_due",
+    "leases._OPEN": "ix_leases_open",
+    "leases._LOCKED": "ix_leases_locked",
+    "leases._OF_HOLDER": "ix_leases_holder",
+    "leases._EARLIEST": "ix_leases_due",
+    "leases._TOUCHING": "ix_lease_resources_live",
+    "instances._IN_ROLE_PROJECT": "ix_instances_project_online",
+    "instances._LIST(False, True)": "ix_instances_online",
+    "credentials._END": "ix_credentials_live",
+    "reactions._ACTIVE": "ix_reactions_active",
+}
+"""Asked all the time, and served by an index that holds only what is not over yet."""
 
 
 def plan_of(connection: Connection, statement: Select | Update | Delete) -> list[str]:
@@ -69,6 +80,21 @@ async def test_statements_use_indexes(path: Path) -> None:
 
 
 @pytest.mark.anyio
+async def test_what_is_over_costs_the_hot_statements_nothing(path: Path) -> None:
+    await (await store.open_store(path)).close()
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.connect() as connection:
+        for name, index in HOT.items():
+            plan = plan_of(connection, STATEMENTS[name])
+            assert any(f"INDEX {index}" in line for line in plan), (name, plan)
+            where = connection.exec_driver_sql(
+                "SELECT sql FROM sqlite_schema WHERE name = ?", (index,)
+            )
+            assert " WHERE " in where.scalar_one()
+    engine.dispose()
+
+
+@pytest.mark.anyio
 async def test_twin_without_its_index_a_statement_is_noticed(path: Path) -> None:
     await (await store.open_store(path)).close()
     engine = create_engine(f"sqlite:///{path}")
@@ -76,4 +102,15 @@ async def test_twin_without_its_index_a_statement_is_noticed(path: Path) -> None
         connection.exec_driver_sql("DROP INDEX ix_messages_conversation_kind_number")
         plan = plan_of(connection, STATEMENTS["messages._LAST_OF_KIND"])
         assert not any("kind=?" in line for line in plan), plan
+    engine.dispose()
+
+
+@pytest.mark.anyio
+async def test_twin_without_the_index_of_open_mail_all_of_it_is_read(path: Path) -> None:
+    await (await store.open_store(path)).close()
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.connect() as connection:
+        connection.exec_driver_sql("DROP INDEX ix_deliveries_open")
+        plan = plan_of(connection, STATEMENTS["inbox._PAGE_OPEN"])
+        assert not any("ix_deliveries_open" in line for line in plan), plan
     engine.dispose()

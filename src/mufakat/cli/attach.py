@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,8 +19,15 @@ from mufakat.sdk.client import Client, Endpoint
 
 @contextmanager
 def attached(session: Session) -> Iterator[Client]:
-    """A client of this home's server; starts one detached where none runs."""
+    """A client of this home's server; starts one detached where none runs.
+
+    A token in the environment, as agents have it, is used instead of the person's own.
+    """
     place = session.home
+    own = discovery.given(os.environ, place)
+    if own is not None:
+        yield Client(own)
+        return
     if session.local:
         from mufakat.cli import up
 

@@ -42,7 +42,8 @@ def _offline(place: Path) -> Path:
     from mufakat import app, settings
     from mufakat.core.base import NotFound
 
-    if not (place / home.DATABASE).exists():
+    chosen = settings.load(place)
+    if not (chosen.store.get_secret_value() or (place / home.DATABASE).exists()):
         raise NotFound(f"There is no database in {place}.", fix="Check `--home`.")
     target = home.private_folder(place / home.BACKUPS)
-    return asyncio.run(app.backup(settings.load(place), target))
+    return asyncio.run(app.backup(chosen, target))

@@ -56,7 +56,8 @@ def _offline(place: Path, *, deep: bool) -> dict[str, Any]:
     from mufakat import app, settings
     from mufakat.core.base import NotFound
 
-    if not (place / home.DATABASE).exists():
+    chosen = settings.load(place)
+    if not (chosen.store.get_secret_value() or (place / home.DATABASE).exists()):
         raise NotFound(f"There is no database in {place}.", fix="Check `--home`.")
-    health = asyncio.run(app.check(settings.load(place), deep=deep))
+    health = asyncio.run(app.check(chosen, deep=deep))
     return {"problems": list(health.problems), "facts": dict(health.facts)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import click
 
 from mufakat.cli import attach, complaint, exit_codes, output
+from mufakat.cli.hook_files import firing, place
 from mufakat.cli.session import Command, Session, use
 from mufakat.core.base import MufakatError
 from mufakat.sdk import home
@@ -32,6 +34,7 @@ def command(session: Session, /) -> int:
     """
     found = _server(session)
     found["home"] = {"path": str(session.home), "problems": _permissions(session.home)}
+    found["hooks"] = _hooks(found)
     found["broken"] = _broken(found)
     if session.json:
         click.echo(output.json_text(found))
@@ -50,6 +53,28 @@ def _server(session: Session) -> dict[str, Any]:
         told = complaint.read(session, problem)
         server = {"url": "", "code": told.code, "problem": told.message, "fix": told.fix}
         return {"engines": [], "default": "", "server": server}
+
+
+def _hooks(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What became of every hook that is installed here, where there is a server to hear it."""
+    if found["server"]["problem"]:
+        return []
+    everywhere = [
+        one
+        for engine in place.ENGINES
+        for one in place.places(engine, environ=os.environ, project=Path.cwd())
+    ]
+    return [
+        {
+            "engine": fired.place.engine,
+            "scope": str(fired.place.scope),
+            "path": str(fired.place.path),
+            "events": list(fired.events),
+            "problem": fired.problem,
+            "fix": f"mufakat hooks install {fired.place.engine}" if fired.problem else "",
+        }
+        for fired in firing.fire(everywhere)
+    ]
 
 
 def _permissions(place: Path) -> list[dict[str, str]]:
@@ -77,6 +102,11 @@ def _broken(found: Mapping[str, Any]) -> list[dict[str, str]]:
         {"what": "store", "problem": str(p), "fix": fix} for p in store.get("problems") or ()
     ]
     broken += [{"what": "home"} | _pick(row) for row in found["home"]["problems"]]
+    broken += [
+        {"what": f"hooks of {row['engine']}"} | _pick(row)
+        for row in found["hooks"]
+        if row["problem"]
+    ]
     wanted = _configured(found)
     for engine in found["engines"]:
         if engine["name"] in wanted and not _usable(engine):
@@ -111,6 +141,9 @@ def _render(session: Session, found: Mapping[str, Any]) -> str:
     missing = [output.line(name) for name, there in support.items() if not there]
     if support:
         lines.append(f"platform  {'without ' + ', '.join(missing) if missing else 'complete'}")
+    for row in found["hooks"]:
+        state = "do not arrive" if row["problem"] else "arrive"
+        lines.append(f"hooks     {row['engine']} ({row['scope']}): {state}")
     for engine in found["engines"]:
         lines += ["", *_engine(session, engine, default=engine["name"] == found["default"])]
     return "\n".join([*lines, "", *_verdict(found["broken"])])

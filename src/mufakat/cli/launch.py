@@ -20,9 +20,9 @@ LOOK_SECONDS = 0.1
 TAIL_LINES = 12
 
 
-def start(place: Path, *, port: int | None = None) -> Endpoint:
+def start(place: Path, *, port: int | None = None, store: str | None = None) -> Endpoint:
     """Start a detached server and wait until it answers; raises what kept it from starting."""
-    child = start_detached(place, port=port)
+    child = start_detached(place, port=port, store=store)
     limit = time.monotonic() + START_SECONDS
     while time.monotonic() < limit:
         found = discovery.find(place)
@@ -38,7 +38,9 @@ def start(place: Path, *, port: int | None = None) -> Endpoint:
     )
 
 
-def start_detached(place: Path, *, port: int | None = None) -> subprocess.Popen[bytes]:
+def start_detached(
+    place: Path, *, port: int | None = None, store: str | None = None
+) -> subprocess.Popen[bytes]:
     """Start a server that outlives this command; what it prints goes to its start log."""
     log = place / home.START_LOG
     home.private_folder(place)
@@ -51,6 +53,8 @@ def start_detached(place: Path, *, port: int | None = None) -> subprocess.Popen[
         return subprocess.Popen(
             argv,
             cwd=place,
+            # Arguments are public; an address may hold a password.
+            env=None if store is None else {**os.environ, "MUFAKAT_STORE": store},
             stdin=subprocess.DEVNULL,
             stdout=descriptor,
             stderr=descriptor,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -21,10 +22,26 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "conversations": "List conversations and read them.",
         "pack": "See what an agent was told, or would be told.",
         "turns": "List, cancel and retry requests.",
+        "agents": "List who takes part: identity, state, since when, open messages.",
+        "state": "Report what an agent does now, or show it.",
+        "lease": "Leases: exclusive use of a file, repository, task, port … for a time.",
+        "inbox": "Messages to you, or to the agent whose token is in MUFAKAT_TOKEN.",
+        "send": "Send a message to agents, a role or a topic.",
+        "wait": "Wait until agents are in a state.",
+        "on": "Reactions: when an agent comes into a state, do something.",
+        "notice": "Shared facts of a project that expire by themselves.",
+        "context": "Print what is new for an agent: messages, states, leases, notices.",
+        "policy": "The policy file of this home, and what it would decide.",
+        "guard": "Run a command only while a lease is held.",
+        "mcp": "Serve the room's MCP tools on stdin and stdout.",
+        "hooks": "Install, remove and list the hooks of agents that you start by hand.",
         "engines": "List the engines that can be asked.",
         "doctor": "Check engines, store and home; say how to mend what is wrong.",
         "events": "Print the event log, or follow it.",
+        "audit": "Check that the event log is whole, export it, see what was so before.",
         "backup": "Write a verified copy of the database and print its path.",
+        "export": "Write every record into the new archive FILE, to be moved elsewhere.",
+        "import": "Fill the empty store of this home from the archive FILE.",
         "restore": "Put the backup FILE in the place of the database.",
         "check": "Check the database for damage; exit code 1 where there is some.",
     }
@@ -40,7 +57,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"mufakat.cli.{cmd_name}").command
+        module = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
+        command: click.Command = import_module(f"mufakat.cli.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

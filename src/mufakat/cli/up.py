@@ -26,8 +26,16 @@ from mufakat.sdk.client import Endpoint
     metavar="N",
     help="Port; 0 takes a free one. The settings' port by default.",
 )
+@click.option(
+    "--store",
+    default=None,
+    metavar="URL",
+    help="postgresql://…; others see it in the list of processes, MUFAKAT_STORE they do not.",
+)
 @use
-def command(session: Session, /, detach: bool, stop: bool, port: int | None) -> int:
+def command(
+    session: Session, /, detach: bool, stop: bool, port: int | None, store: str | None
+) -> int:
     """Start the server, or say where it runs.
 
     Without --detach it runs until Ctrl-C. Commands start one by themselves where none runs, so
@@ -37,6 +45,7 @@ def command(session: Session, /, detach: bool, stop: bool, port: int | None) -> 
     Examples:
       mufakat up
       mufakat up --detach --port 8123
+      mufakat up --store postgresql://mufakat@db.example/mufakat
       mufakat up --stop
     """
     if detach and stop:
@@ -45,8 +54,9 @@ def command(session: Session, /, detach: bool, stop: bool, port: int | None) -> 
     if stop:
         return shutdown.stop(session, running)
     if running is None and not detach:
-        return _foreground(session, port)
-    _say(session, running or launch.start(session.home, port=port), attached=running is not None)
+        return _foreground(session, port, store)
+    endpoint = running or launch.start(session.home, port=port, store=store)
+    _say(session, endpoint, attached=running is not None)
     return 0
 
 
@@ -70,14 +80,18 @@ def in_process(place: Path) -> Iterator[Endpoint]:
         yield Endpoint(ready.url, ready.token, os.getpid())
 
 
-def _foreground(session: Session, port: int | None) -> int:
+def _foreground(session: Session, port: int | None, store: str | None) -> int:
     """Serve until Ctrl-C or SIGTERM."""
+    from pydantic import SecretStr
+
     from mufakat import settings
     from mufakat.server import main as server
 
     chosen = settings.load(session.home)
     if port is not None:
         chosen = chosen.model_copy(update={"port": port})
+    if store is not None:
+        chosen = chosen.model_copy(update={"store": SecretStr(store)})
 
     def tell(ready: server.Ready) -> None:
         _say(session, Endpoint(ready.url, ready.token, os.getpid()), attached=False)

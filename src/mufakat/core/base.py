@@ -48,6 +48,12 @@ class DoesNotFit(InvalidInput):
     code = "does_not_fit"
 
 
+class BadCursor(InvalidInput):
+    """The number lies beyond what this caller was given; read again and use one of those."""
+
+    code = "bad_cursor"
+
+
 class NotFound(MufakatError):
     """There is no such record; list what there is and check the id."""
 
@@ -66,10 +72,46 @@ class IdempotencyConflict(Conflict):
     code = "idempotency_conflict"
 
 
+class Superseded(Conflict):
+    """The same session joined again, so this credential is of the past; use the newer one."""
+
+    code = "superseded"
+
+
+class StaleState(Conflict):
+    """The report is older than what is known; read the state again before the next one."""
+
+    code = "stale"
+
+
+class Held(Conflict):
+    """Somebody else has it or waits for it; wait in the queue with `wait`, or take another part."""
+
+    code = "held"
+
+
+class Deadlock(Conflict):
+    """Waiting would close a circle in which nobody goes on; release what you hold and ask anew."""
+
+    code = "deadlock"
+
+
+class LeaseLost(Conflict):
+    """The lease is no longer yours; write nothing more under it and ask for it anew."""
+
+    code = "lease_lost"
+
+
 class NotAllowed(MufakatError):
     """The credential does not permit this; use the operator's token."""
 
     code = "not_allowed"
+
+
+class TooBroad(NotAllowed):
+    """The pattern takes in more than the policy gives this class; name a part of it."""
+
+    code = "too_broad"
 
 
 class Unauthenticated(MufakatError):
@@ -89,6 +131,18 @@ class InUse(Unavailable):
     """Another process holds what this command needs; stop it or choose another one."""
 
     code = "in_use"
+
+
+class Paused(Unavailable):
+    """The person has paused all agents; nothing starts until: mufakat agents unpause."""
+
+    code = "paused"
+
+
+class TooMany(Unavailable):
+    """Too much at once from one sender; wait as long as the answer says, then go on."""
+
+    code = "too_many"
 
 
 class StoreError(MufakatError):

@@ -24,6 +24,7 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         r"|github_pat_[A-Za-z0-9_]{22,255})",
         "google-key": rf"{_START}AIza[A-Za-z0-9_-]{{35}}",
         "aws-key-id": rf"{_START}(?:AKIA|ASIA)[A-Z0-9]{{16}}\b",
+        "mufakat-token": rf"{_START}mf_[A-Za-z0-9_-]{{43}}(?![A-Za-z0-9_-])",
         "slack-token": rf"{_START}xox[abeoprs]-[A-Za-z0-9-]{{10,250}}",
         "jwt": rf"{_START}eyJ[A-Za-z0-9_-]{{8,4000}}\.eyJ[A-Za-z0-9_-]{{8,16000}}"
         r"\.[A-Za-z0-9_-]{16,2000}",
@@ -41,7 +42,7 @@ NAMES = (
 _SHAPED = re.compile(
     "|".join(f"(?P<{kind.replace('-', '_')}>{shape})" for kind, shape in SHAPES.items())
 )
-_SHAPED_HINT = re.compile(r"-----BEGIN|sk-|gh[pousr]_|github_pat_|AIza|AKIA|ASIA|xox|eyJ|://")
+_SHAPED_HINT = re.compile(r"-----BEGIN|sk-|gh[pousr]_|github_pat_|mf_|AIza|AKIA|ASIA|xox|eyJ|://")
 _ASSIGNED = re.compile(
     rf"(?i:{NAMES})(?P<between>[\"']?(?:\s{{0,4}}(?::=|=>|={{1,3}}|:)\s{{0,4}}|\s)(?P<quote>[\"']?))"
     r"(?P<value>[A-Za-z0-9+/_=.~!@#$%^&*-]{12,250})(?P<after>.?)"

@@ -52,6 +52,23 @@ class McpServer:
 
 
 @dataclass(frozen=True, slots=True)
+class Access:
+    """What lets an agent speak to the server that runs it; it ends with the run."""
+
+    url: str
+    token: str = field(repr=False)
+    hook: tuple[str, ...] = ()
+    """Command of the hook client; without it the run has no hooks."""
+    home: str = ""
+    """Folder where the hook client keeps what it could not tell."""
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """The variables that hand it over: arguments could be read by others."""
+        return {"MUFAKAT_URL": self.url, "MUFAKAT_TOKEN": self.token}
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One request to an engine."""
 
@@ -68,6 +85,7 @@ class Run:
     running_total: Usage = field(default_factory=Usage)
     """The engine's counter at the end of the turn before, for engines that accumulate."""
     mcp: tuple[McpServer, ...] = ()
+    access: Access | None = None
     idle_seconds: float = 300
     total_seconds: float = 3600
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from mufakat.core.audit import Anchor, Sealed
 from mufakat.core.base import (
     AgentId,
     ConversationId,
@@ -26,6 +27,7 @@ from mufakat.core.talk.message import Draft, Kind, Message
 from mufakat.core.talk.session import Session
 from mufakat.core.talk.turn import Status, Turn
 from mufakat.core.talk.usage import Usage
+from mufakat.ports import coordination
 
 T = TypeVar("T")
 
@@ -173,6 +175,14 @@ class Events(Protocol):
     def after(
         self, revision: Revision, *, limit: int, subject: str = "", kinds: Sequence[str] = ()
     ) -> Sequence[LoggedEvent]: ...
+    def sealed(self, revision: Revision, *, limit: int) -> Sequence[Sealed]:
+        """Events above a revision as they lie in the database, damaged ones too."""
+        ...
+
+    def anchor(self) -> Anchor:
+        """What the whole log must come to, as the head row remembers it."""
+        ...
+
     def head(self) -> Revision: ...
     def oldest(self) -> Revision:
         """The first revision still kept; 1 while nothing was compacted."""
@@ -193,6 +203,15 @@ class Keys(Protocol):
     def keep(self, key: str, digest: str, result: str) -> None: ...
 
 
+class Cursors(Protocol):
+    """How far readers of something have come, that must not begin anew after a restart."""
+
+    def get(self, name: str) -> int | None: ...
+    def keep(self, name: str, position: int) -> None:
+        """Store a cursor, or move it; it never goes back."""
+        ...
+
+
 class Transaction(Protocol):
     """All records inside one transaction; valid only within the step that got it."""
 
@@ -204,6 +223,16 @@ class Transaction(Protocol):
     packs: Packs
     events: Events
     keys: Keys
+    cursors: Cursors
+    instances: coordination.Instances
+    credentials: coordination.Credentials
+    members: coordination.Members
+    inbox: coordination.Inbox
+    leases: coordination.Leases
+    gates: coordination.Gates
+    notices: coordination.Notices
+    reactions: coordination.Reactions
+    rooms: coordination.Rooms
 
     def now(self) -> Millis:
         """The store's high-water clock: never behind anything it answered before."""

@@ -71,6 +71,33 @@ class Client:
 
         `again=False` is for commands whose second sending would have a second effect.
         """
+        return self._change("POST", path, body, key=key, again=again, seconds=seconds)
+
+    def put(
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        *,
+        again: bool = True,
+        seconds: float = READ_SECONDS,
+    ) -> Any:
+        """Set a resource to what is given; the second sending changes nothing more."""
+        return self._change("PUT", path, body, key="", again=again, seconds=seconds)
+
+    def delete(self, path: str, *, again: bool = True, seconds: float = READ_SECONDS) -> Any:
+        """Remove a resource."""
+        return self._change("DELETE", path, None, key="", again=again, seconds=seconds)
+
+    def _change(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        *,
+        key: str,
+        again: bool,
+        seconds: float,
+    ) -> Any:
         headers = {
             "Content-Type": "application/json",
             "Idempotency-Key": key or new_key(),
@@ -78,7 +105,7 @@ class Client:
         # Escaped, a text in another script than Latin would be up to twice its size.
         data = json.dumps(body or {}, ensure_ascii=False).encode("utf-8", "backslashreplace")
         send = self._try if again else self._once
-        return send("POST", _target(path, None), data, headers=headers, seconds=seconds)
+        return send(method, _target(path, None), data, headers=headers, seconds=seconds)
 
     def open(
         self, path: str, query: Query | None, headers: Mapping[str, str], *, seconds: float

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mufakat.sdk import errors, home
+from mufakat.sdk import bearer, errors, home
 from mufakat.sdk.client import Client, Endpoint
 
 HEALTH_SECONDS = 2.0
+URL, TOKEN = "MUFAKAT_URL", "MUFAKAT_TOKEN"
+"""Environment variables that name a server and what opens it."""
 
 
 def find(place: Path) -> Endpoint | None:
@@ -30,6 +33,23 @@ def find(place: Path) -> Endpoint | None:
         return None
     genuine = isinstance(health, dict) and health.get("name") == "mufakat"
     return recorded if genuine and health.get("pid") == recorded.pid else None
+
+
+def given(environ: Mapping[str, str], place: Path) -> Endpoint | None:
+    """The server and the token of an agent, for whatever runs in its name.
+
+    They stand in the environment; `MUFAKAT_TOKEN` alone goes to the server of the home `place`.
+    Else the hooks of the session that started us have kept its bearer.
+    """
+    token, url = environ.get(TOKEN, ""), environ.get(URL, "")
+    if not token:
+        token, url = bearer.find(place, os.getppid()), ""
+    if not token:
+        return None
+    if url:
+        return Endpoint(url.rstrip("/"), token)
+    found = find(place)
+    return None if found is None else Endpoint(found.url, token, found.pid, found.version)
 
 
 def read(place: Path) -> Endpoint | None:

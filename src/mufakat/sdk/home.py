@@ -9,6 +9,7 @@ from pathlib import Path
 
 DATABASE = "mufakat.db"
 TOKEN = "token"
+JOIN_TOKEN = "join-token"
 SERVER = "server.json"
 SETTINGS = "settings.toml"
 BACKUPS = "backups"

@@ -1,4 +1,4 @@
-"""The server's own files in a home: the operator's token, and who serves it. Owner only."""
+"""The server's own files in a home: its two tokens, and who serves it. Owner only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,16 @@ from mufakat.sdk import home as homes
 
 def token(home: Path) -> str:
     """The operator's token, made at the first start; whatever its mode was, it is 0600 now."""
-    path = homes.private_folder(home) / homes.TOKEN
+    return _kept(home, homes.TOKEN)
+
+
+def join_token(home: Path) -> str:
+    """The token that lets agents join and their hooks report, kept like the operator's."""
+    return _kept(home, homes.JOIN_TOKEN)
+
+
+def _kept(home: Path, name: str) -> str:
+    path = homes.private_folder(home) / name
     with suppress(FileExistsError):
         _create(path, secrets.token_urlsafe(32))
     path.chmod(0o600)

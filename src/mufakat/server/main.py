@@ -22,8 +22,9 @@ from mufakat.sdk import home as homes
 from mufakat.server import files, listen, log
 from mufakat.server.http import api
 from mufakat.server.http.limits import Limits
+from mufakat.server.mcp import endpoint
 from mufakat.server.protocol import bounded
-from mufakat.settings import Settings
+from mufakat.settings import Settings, chat_secrets
 
 logger = logging.getLogger(__name__)
 
@@ -193,8 +194,10 @@ async def _running(settings: Settings, limits: Limits) -> AsyncIterator[tuple[Re
             address=other.url,
         )
     with contextlib.closing(listen.bind(settings.host, settings.port)) as listener:
-        token = files.token(home)
-        with log.to_file(home, settings.log_level, [token]):
+        token, join = files.token(home), files.join_token(home)
+        named = (application.store_password(settings), *chat_secrets(settings.chat))
+        known = [secret for secret in (token, join, *named) if secret]
+        with log.to_file(home, settings.log_level, known):
             app = await application.build(settings, address=listen.url(listener))
             try:
                 async with answering(app, listener, token, limits=limits) as running:
@@ -209,7 +212,9 @@ async def answering(
 ) -> AsyncIterator[tuple[Ready, Running]]:
     settings = app.settings
     names = listen.names(settings.host) | set(settings.allowed_hosts)
-    door = api.create(app, token=token, hosts=names, limits=limits)
+    tools = endpoint.Endpoint(app)
+    beside = dict.fromkeys(endpoint.PATHS, tools)
+    door = api.create(app, token=token, hosts=names, limits=limits, beside=beside)
     server = Running(_config(door, limits))
     url = listen.url(listener)
     serving = asyncio.create_task(server.serve([listener]))
@@ -226,6 +231,7 @@ async def answering(
         door.streams.close()
         server.released.set()
         await serving
+        await tools.close()
 
 
 async def _ready(server: Running, serving: asyncio.Task[None]) -> None:

@@ -14,6 +14,7 @@ from mufakat.core.talk.turn import Failure, Reply, Status, Turn
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Transaction
 from mufakat.services import idempotency, ids, job, request, talk, turn_record
+from mufakat.services.coordination import agents, pause, runs
 from mufakat.services.job import Job
 from mufakat.services.request import Ask
 
@@ -39,9 +40,12 @@ class Acceptance:
         known = idempotency.earlier(tx, key, digest)
         if known:
             return Accepted(job.of(tx, resolve(tx, known)), known=True)
+        pause.refuse(tx)
         conversation = self._conversation(tx, ask)
         agent = self._agent(tx, conversation, ask)
         kinds = self.scrub(ask.prompt).kinds
+        agents.greet(tx, self.person)
+        runs.follow(tx, conversation, self.person)
         draft = message.draft(Kind.PERSON, self.person, text=ask.prompt, secrets=kinds)
         prompt = talk.append(tx, conversation.id, draft)
         queued = Turn(
@@ -56,7 +60,7 @@ class Acceptance:
             status=Status.QUEUED,
             prompt=prompt.id,
             created=tx.now(),
-            options=request.to_json(ask),
+            options=request.to_json(ask, server=self.person),
         )
         idempotency.keep(tx, key, digest, queued.id)
         return Accepted(queue(tx, queued), known=False)
@@ -76,22 +80,20 @@ class Acceptance:
         found = agent_for(tx, conversation, ask)
         if found is not None:
             return found
-        instance = ids.instance()
-        shortest = identity.assign(ask.engine, self.host, instance=instance)
-        # Only what begins alike can clash; the engine alone has one more in every conversation.
-        taken = tx.agents.identities(str(shortest))
-        name = identity.assign(ask.engine, self.host, instance=instance, taken=taken)
-        return tx.agents.add(
+        name, instance = agents.allot(tx, ask.engine, self.host)
+        created = tx.agents.add(
             Agent(
                 id=AgentId(ids.new("a", tx.now())),
                 conversation=conversation.id,
-                identity=str(name),
+                identity=name,
                 engine=ask.engine,
                 role=ask.role,
                 persona=ask.persona,
                 created=tx.now(),
             )
         )
+        runs.seat(tx, created, conversation, instance=instance)
+        return created
 
 
 def conversation_in(tx: Transaction, id: str, project: ProjectId) -> Conversation:
@@ -118,12 +120,13 @@ def queue(tx: Transaction, queued: Turn) -> Job:
     return job.of(tx, stored)
 
 
-def again(tx: Transaction, id: str, *, key: str) -> Accepted:
+def again(tx: Transaction, id: str, *, key: str, server: str) -> Accepted:
     """Queue what a turn asked once more; raises Conflict unless it ended without success."""
     digest = idempotency.digest("retry", id)
     known = idempotency.earlier(tx, key, digest)
     if known:
         return Accepted(job.of(tx, resolve(tx, known)), known=True)
+    pause.refuse(tx)
     old = resolve(tx, id)
     if old.status not in turn.FINAL or old.status is Status.DONE:
         raise Conflict(
@@ -141,7 +144,7 @@ def again(tx: Transaction, id: str, *, key: str) -> Accepted:
         status=Status.QUEUED,
         prompt=old.prompt,
         created=tx.now(),
-        options=old.options,
+        options=request.taken_over(old.options, server=server),
     )
     idempotency.keep(tx, key, digest, fresh.id)
     return Accepted(queue(tx, fresh), known=False)
@@ -151,7 +154,9 @@ def interrupt(tx: Transaction, left: Turn) -> None:
     """Record that a turn's server died; it may have had effects, so it is not run again."""
     why = "the server ended while the engine ran; it may have had effects"
     ended = tx.turns.move(left.id, Status.INTERRUPTED, message=why)
-    told = turn_record.summary(Reply(Status.INTERRUPTED, message=why), None)
+    reply = Reply(Status.INTERRUPTED, message=why)
+    runs.end(tx, left.identity, left.id, reply)
+    told = turn_record.summary(reply, None)
     data = {**told, "conversation": left.conversation, "fix": turn.fix(ended)}
     tx.events.record(Event("turn.ended", left.id, data))
 

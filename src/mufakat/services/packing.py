@@ -8,11 +8,13 @@ from pathlib import Path
 
 from mufakat.core import quote
 from mufakat.core.base import AgentId, InvalidInput, NotFound
+from mufakat.core.coordination.digest import Digest
 from mufakat.core.pack import assemble, deliver, history, mode
 from mufakat.core.pack.assemble import Pack
 from mufakat.core.pack.budget import Impossible
 from mufakat.core.pack.deliver import Delivery
 from mufakat.core.pack.facts import Facts, HistoryFacts, Speaker
+from mufakat.core.pack.sections import coordination
 from mufakat.core.talk import session
 from mufakat.core.talk.agent import Agent, Role
 from mufakat.core.talk.conversation import Conversation
@@ -22,7 +24,7 @@ from mufakat.ports.engine import Capabilities, Engine
 from mufakat.ports.library import Gathered, Library
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Store, Transaction
-from mufakat.services import request
+from mufakat.services import request, seats
 from mufakat.services.request import Ask
 
 MIN_CHUNK, MAX_CHUNK = 20, 500
@@ -38,6 +40,8 @@ class Memory:
     session: Session | None = None
     system: str = ""
     """Text of the session's system slot."""
+    digest: Digest | None = None
+    """What is new for the agent beside the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,8 @@ class Packed:
     """The session that is resumed; None for a fresh one."""
     resume_why: str
     place: Place
+    digest: Digest | None = None
+    """What of the coordination the pack tells."""
     instructions: tuple[str, ...] = ()
     """Native files that the engine loads beside the pack."""
 
@@ -135,6 +141,7 @@ class Packing:
             platform=self._library.platform(),
             history=memory.history,
             participants=memory.speakers,
+            digest=memory.digest,
             budget=self.budget_for(ask, engine),
             window_tokens=engine.capabilities.window_tokens,
             mode=mode.parse(ask.mode) if ask.mode else None,
@@ -166,13 +173,14 @@ class Packing:
             window_start=now.window_start,
         )
         by_speaker = {said.speaker: self._scrubbed(tx, said) for said in last}
-        speakers = tuple(
-            Speaker(one.identity, one.role, by_speaker.get(one.identity))
-            for one in tx.agents.list(now.id)
-        )
         kept = tx.agents.session(agent) if agent else None
-        system = tx.packs.text(kept.system) if kept and kept.system else ""
-        return Memory(told, speakers, kept, system or "")
+        return Memory(
+            told,
+            seats.speakers(tx, now, by_speaker),
+            kept,
+            (tx.packs.text(kept.system) if kept and kept.system else "") or "",
+            seats.digest_for(tx, now, agent, scrub=self._scrub),
+        )
 
     def _newest(
         self, tx: Transaction, conversation: Conversation, asked: int, *, chars: int
@@ -207,6 +215,9 @@ def _chunk(conversation: Conversation, chars: int) -> int:
 
 def _delivered(pack: Pack, ask: Ask, memory: Memory, gathered: Gathered, engine: Engine) -> Packed:
     capabilities = engine.capabilities
+    tells = any(section.kind == coordination.KIND for section in pack.sections)
+    # Without a text there is nothing to show, but the cursors of the threads still move.
+    told = memory.digest if tells or (memory.digest and not memory.digest.text) else None
     decision = session.decide(
         memory.session,
         gathered.place,
@@ -224,9 +235,9 @@ def _delivered(pack: Pack, ask: Ask, memory: Memory, gathered: Gathered, engine:
             splits_system=capabilities.splits_system,
             expands_at=capabilities.expands_at,
         )
-        return Packed(pack, delivery, decision.session, "resumed", gathered.place)
+        return Packed(pack, delivery, decision.session, "resumed", gathered.place, told)
     delivery = fresh(pack, capabilities)
-    return Packed(pack, delivery, None, decision.why, gathered.place)
+    return Packed(pack, delivery, None, decision.why, gathered.place, told)
 
 
 def fresh(pack: Pack, capabilities: Capabilities) -> Delivery:

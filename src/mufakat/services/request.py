@@ -13,6 +13,8 @@ from mufakat.core.pack.sections import table
 
 PROMPT_CHARS = 1_000_000
 MIN_BUDGET, MAX_BUDGET = 500, 2_000_000
+SERVER = "server"
+"""Where a kept request says who runs it; no field of Ask has that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +99,23 @@ def itemise(refusal: Impossible) -> DoesNotFit:
     )
 
 
-def to_json(ask: Ask) -> str:
-    """Keep a request with its turn."""
-    return json.dumps(asdict(ask) | {"prompt": ""}, sort_keys=True)
+def to_json(ask: Ask, *, server: str) -> str:
+    """Keep a request with its turn; `server` names whose turn it is."""
+    return json.dumps(asdict(ask) | {"prompt": "", SERVER: server}, sort_keys=True)
+
+
+def taken_over(text: str, *, server: str) -> str:
+    """A kept request as `server` asks it again."""
+    return json.dumps(json.loads(text) | {SERVER: server}, sort_keys=True)
+
+
+def server_of(text: str) -> str:
+    """Who runs a kept request; empty where it was kept before there could be several servers."""
+    return str(json.loads(text).get(SERVER, ""))
 
 
 def from_json(text: str, prompt: str) -> Ask:
     """Read a kept request back; the prompt comes from its message."""
     data = json.loads(text)
+    data.pop(SERVER, None)
     return Ask(**data | {"prompt": prompt, "mute": tuple(data["mute"])})

@@ -5,28 +5,31 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
 
-from mufakat.core.base import MufakatError, StoreError
-from mufakat.core.talk import stream
+from mufakat.core.base import Conflict, MufakatError, StoreError
+from mufakat.core.talk import stream, turn
 from mufakat.core.talk.session import Session
 from mufakat.core.talk.turn import Failure, Reply, Status
 from mufakat.core.talk.usage import Usage
-from mufakat.ports.engine import Engine, Run
+from mufakat.ports.engine import Access, Engine, McpServer, Run
 from mufakat.ports.library import Library
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Store
 from mufakat.services import packing, turn_record
 from mufakat.services.announce import Announcer
+from mufakat.services.coordination import runs
 from mufakat.services.job import Job
 from mufakat.services.packing import Packed, Packing
 from mufakat.services.turn_record import Heard
 
 log = logging.getLogger(__name__)
+TOOLS = "mufakat"
+"""Name of the MCP server that every run gets."""
 USELESS = frozenset({Failure.SESSION_LOST, Failure.TOO_LONG})
 """After these the next turn starts a fresh session, with a pack that is within the budget."""
 
@@ -56,6 +59,7 @@ class Runner:
         *,
         workspaces: Path,
         limits: Limits,
+        reach: Callable[[str], Access] | None = None,
     ) -> None:
         self._store = store
         self._library = library
@@ -63,6 +67,8 @@ class Runner:
         self._scrub = scrub
         self._workspaces = workspaces
         self._limits = limits
+        self._reach = reach
+        """How an agent reaches the server with the token of its run; None where nothing listens."""
 
     async def run(self, job: Job, engine: Engine, *, closing: asyncio.Event) -> None:
         """Run a queued turn to its end; only the loss of this process leaves it unfinished.
@@ -110,9 +116,15 @@ class Runner:
         return await self._end(job, reply, heard, say=say)
 
     async def _end(self, job: Job, reply: Reply, heard: Heard, *, say: Announcer) -> None:
-        await self._store.write(
-            lambda tx: turn_record.end(tx, job, reply, heard, say=say, scrub=self._scrub)
-        )
+        try:
+            await self._store.write(
+                lambda tx: turn_record.end(tx, job, reply, heard, say=say, scrub=self._scrub)
+            )
+        except Conflict:
+            # The answer of an earlier try was lost, or another server has ended the turn.
+            found = await self._store.read(lambda tx: tx.turns.get(job.turn.id))
+            if found is None or found.status not in turn.FINAL:
+                raise
 
     async def _attempt(self, job: Job, engine: Engine, say: Announcer, *, heard: Heard) -> Reply:
         if job.cancel.is_set():
@@ -128,7 +140,8 @@ class Runner:
         )
         loads = await asyncio.to_thread(engine.instructions, Path(job.ask.project))
         packed = dataclasses.replace(packed, instructions=loads)
-        await self._store.write(lambda tx: turn_record.start(tx, job, packed, say))
+        token = await self._store.write(lambda tx: turn_record.start(tx, job, packed, say))
+        heard.access = self._reach(token) if self._reach else None
         reply = await self._ask_engine(job, engine, packed, say, heard=heard)
         if reply.failure is Failure.SESSION_LOST and packed.session is not None:
             packed = await self._begin_anew(job, engine, packed, say, heard=heard)
@@ -164,21 +177,7 @@ class Runner:
         resumed = packed.session
 
         async def on_event(event: stream.StreamEvent) -> None:
-            if isinstance(event, stream.SessionStarted):
-                # Kept at its first mention: a crash must not lose the way back.
-                heard.session = turn_record.session(job, packed, event.session)
-                await say.take(event, also=lambda tx: turn_record.keep_session(tx, heard.session))
-                return
-            if isinstance(event, stream.Compacted):
-                # At once too: after a crash nothing may count on what the session was told.
-                heard.compacted = True
-                if heard.session is not None:
-                    heard.session = turn_record.forgotten(heard.session)
-                await say.take(event, also=lambda tx: turn_record.keep_session(tx, heard.session))
-                return
-            if isinstance(event, stream.Tool):
-                heard.hear(event)
-            await say.take(event)
+            await self._listen(event, job, packed, say=say, heard=heard)
 
         run = Run(
             id=job.turn.id,
@@ -189,10 +188,47 @@ class Runner:
             model=job.ask.model,
             resume=resumed.id if resumed else "",
             running_total=resumed.running_total if resumed else Usage(),
+            access=heard.access,
+            mcp=_tools(heard.access, engine),
             idle_seconds=self._limits.idle,
             total_seconds=self._limits.total,
         )
         return await engine.run(run, on_event, cancel=job.cancel)
+
+    async def _listen(
+        self,
+        event: stream.StreamEvent,
+        job: Job,
+        packed: Packed,
+        *,
+        say: Announcer,
+        heard: Heard,
+    ) -> None:
+        """Announce what the engine reports, and keep what must outlive a crash at once."""
+        run, name = job.turn.id, job.agent.identity
+        asks = isinstance(event, stream.PermissionAsked) and event.granted is not True
+        if heard.blocked and not asks:
+            heard.blocked = False
+            await self._store.write(lambda tx: runs.went_on(tx, name, run))
+        match event:
+            case stream.SessionStarted():
+                # Kept at its first mention: a crash must not lose the way back.
+                heard.session = turn_record.session(job, packed, event.session)
+                await say.take(event, also=lambda tx: turn_record.keep_session(tx, heard.session))
+            case stream.Compacted():
+                # At once too: after a crash nothing may count on what the session was told.
+                heard.compacted = True
+                if heard.session is not None:
+                    heard.session = turn_record.forgotten(heard.session)
+                await say.take(event, also=lambda tx: turn_record.keep_session(tx, heard.session))
+            case stream.PermissionAsked() if asks:
+                heard.blocked = True
+                await say.take(event, also=lambda tx: runs.asked(tx, name, run))
+            case stream.Tool():
+                heard.hear(event)
+                await say.take(event)
+            case _:
+                await say.take(event)
 
     def _workspace(self, job: Job) -> Path:
         workspace = self._workspaces / job.agent.id
@@ -214,6 +250,14 @@ class Runner:
         place = await self._library.place(Path(job.ask.project))
         total = reply.running_total or kept.running_total
         return dataclasses.replace(kept, told=told, place=place, running_total=total)
+
+
+def _tools(access: Access | None, engine: Engine) -> tuple[McpServer, ...]:
+    """The room's own tools, where the engine takes any and the server can be reached."""
+    if access is None or not engine.capabilities.mcp:
+        return ()
+    bearer = {"Authorization": f"Bearer {access.token}"}
+    return (McpServer(TOOLS, url=f"{access.url}/mcp/", headers=bearer),)
 
 
 def _failed(problem: MufakatError) -> Reply:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from mufakat.core import text
 from mufakat.core.base import MessageId, PackId
+from mufakat.core.coordination import inbox
 from mufakat.core.pack import item, parity
 from mufakat.core.pack.receipt import StoredPack
 from mufakat.core.talk import message, stream
@@ -16,10 +17,12 @@ from mufakat.core.talk.message import Kind
 from mufakat.core.talk.session import Session
 from mufakat.core.talk.turn import ADVICE, Reply, Status
 from mufakat.core.talk.usage import Usage
+from mufakat.ports.engine import Access
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Transaction
 from mufakat.services import announce, ids, talk
 from mufakat.services.announce import Announcer
+from mufakat.services.coordination import context, runs
 from mufakat.services.job import Job
 from mufakat.services.packing import Packed
 
@@ -43,6 +46,9 @@ class Heard:
     tools: dict[str, stream.Tool] = field(default_factory=dict)
     """The last report of every tool call, in the order in which the calls began."""
     tool_chars: int = 0
+    access: Access | None = None
+    blocked: bool = False
+    """It waits for somebody to permit something."""
     pack: PackId | None = None
     """The pack that was sent in place of the first one."""
     compacted: bool = False
@@ -63,13 +69,20 @@ class Heard:
         )
 
 
-def start(tx: Transaction, job: Job, packed: Packed, say: Announcer) -> None:
-    """Record pack and start in one transaction, before the engine can have any effect."""
+def start(tx: Transaction, job: Job, packed: Packed, say: Announcer) -> str:
+    """Record pack and start in one transaction, before the engine can have any effect.
+
+    Answers the token that the agent may use for as long as it runs; raises Paused.
+    """
+    token = runs.begin(tx, job.agent, job.conversation, run=job.turn.id, told=job.prompt.number)
+    if packed.digest is not None:
+        context.confirm(tx, job.agent.identity, packed.digest, path=inbox.Path.PACK)
     pack = keep_pack(tx, job, packed, say)
     tx.conversations.hold_window(job.conversation.id, pack.receipt.window_start)
     tx.turns.move(job.turn.id, Status.RUNNING, pack=pack.id, process=job.turn.id)
     running = {"engine": job.turn.engine, "identity": job.agent.identity, "pack": pack.id}
     tx.events.record(say.event("turn.running", running))
+    return token
 
 
 def keep_pack(tx: Transaction, job: Job, packed: Packed, say: Announcer) -> StoredPack:
@@ -94,7 +107,8 @@ def keep_pack(tx: Transaction, job: Job, packed: Packed, say: Announcer) -> Stor
     texts = [section.text for section in packed.pack.sections]
     receipt = stored.receipt
     sizes = {"mode": receipt.mode, "used": receipt.used, "budget": receipt.budget}
-    tx.events.record(say.event("turn.packed", {"pack": stored.id, **sizes}))
+    told = len(packed.digest.text) if packed.digest else 0
+    tx.events.record(say.event("turn.packed", {"pack": stored.id, **sizes, "told": told}))
     return tx.packs.add(stored, [*texts, packed.pack.prompt])
 
 
@@ -153,6 +167,7 @@ def end(
         failure=reply.failure.value if reply.failure else None,
         message=scrub(reply.message).text,
     )
+    runs.end(tx, job.agent.identity, job.turn.id, reply)
     tx.events.record(say.event("turn.ended", summary(reply, answer.id if answer else None)))
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakValueDictionary
 
 from mufakat.core.base import AgentId, EngineError, MufakatError, ProjectId, TurnId
@@ -17,6 +18,7 @@ from mufakat.core.talk.turn import Status, Turn
 from mufakat.ports.store import Store, Transaction
 from mufakat.services import acceptance, idempotency, ids, job, request, talk
 from mufakat.services.acceptance import Acceptance, Accepted
+from mufakat.services.coordination import pause
 from mufakat.services.job import Job
 from mufakat.services.packing import Memory, Packing
 from mufakat.services.request import Ask
@@ -25,6 +27,9 @@ from mufakat.services.runner import Runner
 
 SAFE_FIXED_CHARS = 6_000
 """Room that the fixed sections never exceed; prompts nearer to the budget are packed first."""
+
+PAUSED_SECONDS = 60.0
+"""How long a paused turn sleeps when nothing is heard."""
 
 CANCEL_SECONDS = 60.0
 """How long a cancel waits for the turn's end; its processes are ended well before."""
@@ -136,14 +141,23 @@ class Turns:
 
     async def retry(self, id: str, *, key: str = "") -> Turn:
         """Ask again what a turn asked that failed, was cancelled or interrupted."""
-        return self._begin(await self._store.write(lambda tx: acceptance.again(tx, id, key=key)))
+        server = self._acceptance.person
+        return self._begin(
+            await self._store.write(lambda tx: acceptance.again(tx, id, key=key, server=server))
+        )
 
-    async def recover(self) -> None:
-        """Mend what a killed server left: queued turns start, running ones are interrupted."""
+    async def recover(self, *, alone: bool = True) -> None:
+        """Mend what a killed server left: queued turns start, running ones are interrupted.
+
+        `alone` is False where other servers use the store: their turns are theirs.
+        """
+        server = self._acceptance.person
 
         def step(tx: Transaction) -> list[Job]:
             jobs: list[Job] = []
             for one in tx.turns.unfinished():
+                if not alone and request.server_of(one.options) != server:
+                    continue
                 if turn.after_crash(one.status) is Status.INTERRUPTED:
                     acceptance.interrupt(tx, one)
                     continue
@@ -206,11 +220,21 @@ class Turns:
         lock = self._busy.setdefault(queued.agent.id, asyncio.Lock())
         held = await _acquired_before(lock, queued.cancel)
         try:
+            await self._while_paused(queued.cancel)
             if not self._closing.is_set():
                 await self._start(queued)
         finally:
             if held:
                 lock.release()
+
+    async def _while_paused(self, cancel: asyncio.Event) -> None:
+        """Keep a turn queued while the person has paused all agents."""
+        while not (cancel.is_set() or self._closing.is_set()):
+            paused, head = await self._store.read(lambda tx: (pause.paused(tx), tx.events.head()))
+            if not paused:
+                return
+            news = self._store.wait(head, seconds=PAUSED_SECONDS)
+            await _first(news, cancel.wait(), self._closing.wait())
 
     async def _start(self, queued: Job) -> None:
         try:
@@ -220,6 +244,16 @@ class Turns:
             await self._runner.refuse(queued, problem, closing=self._closing)
         else:
             await self._runner.run(queued, engine, closing=self._closing)
+
+
+async def _first(*waits: Coroutine[Any, Any, object]) -> None:
+    """Wait until one of several is done, and give up the others."""
+    tasks = [asyncio.ensure_future(one) for one in waits]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 async def _acquired_before(lock: asyncio.Lock, cancel: asyncio.Event) -> bool:

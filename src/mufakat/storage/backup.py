@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import chain
+from itertools import count as count_from
 from pathlib import Path
 
 from mufakat.core import base
@@ -27,6 +28,13 @@ def name(now: base.Millis, note: str) -> str:
     return f"mufakat-{moment:%Y%m%dT%H%M%SZ}-{note}.db"
 
 
+def free(folder: Path, now: base.Millis, *, note: str, suffix: str = ".db") -> str:
+    """A name that no file of the folder has: two backups of one second are two files."""
+    notes = chain([note], (f"{note}-{count}" for count in count_from(2)))
+    names = (Path(name(now, one)).with_suffix(suffix).name for one in notes)
+    return next(one for one in names if not (folder / one).exists())
+
+
 def newest(folder: Path) -> Path | None:
     """The newest backup in a folder."""
     found = _all(folder)
@@ -37,8 +45,7 @@ def into(database: Path, target: Path, now: base.Millis, note: str) -> Path:
     """Back up into the new file `target`; a folder gets a file under a free name of ours."""
     if not target.is_dir():
         return take(database, target)
-    names = (name(now, note if count == 1 else f"{note}-{count}") for count in itertools.count(1))
-    made = take(database, next(target / free for free in names if not (target / free).exists()))
+    made = take(database, target / free(target, now, note=note))
     prune(target)
     return made
 

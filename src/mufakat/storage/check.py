@@ -1,18 +1,20 @@
-"""Whether a database is sound: SQLite's own checks, our invariants, and every row's digest."""
+"""Whether a database is sound: its own checks, our invariants, and every row's digest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Select
+from sqlalchemy import Connection, ForeignKeyConstraint, Select, Table, select
 from sqlalchemy.exc import DBAPIError
 
 from mufakat.core import base
+from mufakat.core.audit import Chain
 from mufakat.ports.store import Health
-from mufakat.storage import errors, events, messages, packs
+from mufakat.storage import coordination_check, envelopes, errors, events, messages, packs, tables
 from mufakat.storage.scope import Record
 
 BATCH = 500
@@ -21,6 +23,11 @@ INVARIANTS: tuple[tuple[str, str], ...] = (
     (
         "the log's head does not match its newest event",
         "SELECT 1 FROM head WHERE revision != (SELECT coalesce(max(revision), 0) FROM events)",
+    ),
+    (
+        "the log does not come to what its head says",
+        "SELECT 1 FROM head WHERE chain != coalesce((SELECT e.chain FROM events e "
+        "WHERE e.revision = head.revision), '')",
     ),
     (
         "the log has gaps",
@@ -52,6 +59,7 @@ INVARIANTS: tuple[tuple[str, str], ...] = (
         "the clock's mark is behind the newest event",
         "SELECT 1 FROM head WHERE hwm < (SELECT coalesce(max(at), 0) FROM events)",
     ),
+    *coordination_check.INVARIANTS,
 )
 
 
@@ -70,24 +78,31 @@ SCANS = (
     Scan("messages", messages.SCAN, "id", "", messages.load),
     Scan("events", events.SCAN, "revision", 0, events.load),
     Scan("packs", packs.SCAN, "id", "", packs.load),
+    Scan("envelopes", envelopes.SCAN, "message", "", envelopes.load),
     Scan("texts", packs.SCAN_TEXTS, "digest", "", lambda row: packs.load_text(row[0], row[1])),
 )
 
 
 def health(connection: Connection, *, deep: bool) -> Health:
     """Check a database in the connection's snapshot; damage is an answer, not an error."""
-    problems = list(_guarded("pages", lambda: pages(connection, deep=deep)))
-    problems += _guarded("foreign keys", lambda: foreign_keys(connection))
-    problems += _guarded("records", lambda: invariants(connection))
+    problems = list(_guarded(connection, "pages", lambda: pages(connection, deep=deep)))
+    problems += _guarded(connection, "foreign keys", lambda: foreign_keys(connection))
+    problems += _guarded(connection, "records", lambda: invariants(connection))
     if deep:
         for scan in SCANS:
-            problems += _guarded(scan.what, partial(digests, connection, scan))
+            problems += _guarded(connection, scan.what, partial(digests, connection, scan))
+        problems += _guarded(connection, "the chain", partial(links, connection))
     facts = [(scan.what, str(_count(connection, scan.what))) for scan in SCANS]
     return Health(tuple(problems), tuple(facts))
 
 
 def pages(connection: Connection, *, deep: bool) -> list[str]:
-    """What SQLite itself finds: `deep` also compares every index with its table."""
+    """What SQLite itself finds: `deep` also compares every index with its table.
+
+    PostgreSQL verifies a page's checksum whenever it reads one.
+    """
+    if connection.dialect.name != "sqlite":
+        return []
     check = "integrity_check" if deep else "quick_check"
     rows = connection.exec_driver_sql(f"PRAGMA {check}(20)").all()
     return [f"SQLite: {row[0]}" for row in rows if row[0] != "ok"]
@@ -95,6 +110,8 @@ def pages(connection: Connection, *, deep: bool) -> list[str]:
 
 def foreign_keys(connection: Connection) -> list[str]:
     """Rows that belong to something that is not there."""
+    if connection.dialect.name != "sqlite":
+        return _orphans(connection)
     rows = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
     return [f"a row of {row[0]} belongs to a missing row of {row[2]}" for row in rows[:20]]
 
@@ -112,22 +129,59 @@ def digests(connection: Connection, scan: Scan) -> list[str]:
         rows = connection.execute(scan.rows.limit(BATCH), {"after": after}).all()
         for row in rows:
             after = row._mapping[scan.key]
-            problems += _guarded(f"{scan.what} {after}", partial(scan.load, row))
+            problems += _guarded(None, f"{scan.what} {after}", partial(scan.load, row))
         if len(rows) < BATCH:
             return problems
 
 
-def _guarded(what: str, find: Callable[[], object]) -> list[str]:
+def links(connection: Connection) -> list[str]:
+    """Events that do not continue what stands before them."""
+    chain, problems = Chain(), list[str]()
+    while True:
+        params = {"after": chain.at.revision, "limit": BATCH}
+        rows = connection.execute(events.SEALED, params).all()
+        problems += chain.follow([events.sealed(row) for row in rows])
+        if len(rows) < BATCH or len(problems) >= BATCH:
+            return problems[:BATCH]
+
+
+def _orphans(connection: Connection) -> list[str]:
+    return [
+        f"a row of {table.name} belongs to a missing row of {key.referred_table.name}"
+        for table in tables.metadata.sorted_tables
+        for key in table.foreign_key_constraints
+        if connection.execute(_without_parent(table, key)).first()
+    ]
+
+
+def _without_parent(table: Table, key: ForeignKeyConstraint) -> Select[*tuple[Any, ...]]:
+    parent = key.referred_table.alias("parent")
+    pairs = [(one.parent, parent.c[one.column.name]) for one in key.elements]
+    there = select(parent).where(*(theirs == ours for ours, theirs in pairs)).exists()
+    known = [ours.is_not(None) for ours, _ in pairs]
+    return select(table).where(*known, ~there).limit(1)
+
+
+def _guarded(connection: Connection | None, what: str, find: Callable[[], object]) -> list[str]:
     try:
-        found = find()
+        with _savepoint(connection):
+            found = find()
     except (DBAPIError, base.StoreError, ValueError, TypeError, KeyError) as error:
         reason = errors.translate(error) if isinstance(error, DBAPIError) else error
         return [f"{what}: {reason}"]
     return list(found) if isinstance(found, list) else []
 
 
+def _savepoint(connection: Connection | None) -> AbstractContextManager[object]:
+    """What PostgreSQL needs to go on after a query that failed."""
+    if connection is None or connection.dialect.name == "sqlite":
+        return nullcontext()
+    return connection.begin_nested()
+
+
 def _count(connection: Connection, table: str) -> int | str:
     try:
-        return int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())
+        with _savepoint(connection):
+            return int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())
     except DBAPIError:
         return "unknown"

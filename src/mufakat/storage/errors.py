@@ -7,9 +7,10 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, PendingRollbackError, SQLAlchemyError
 
 from mufakat.core import base
+from mufakat.storage import postgres_errors
 
 _BY_CODE: dict[int, tuple[type[base.MufakatError], str, str]] = {
     sqlite3.SQLITE_FULL: (base.StorageFull, "", "free space on the disk of the database"),
@@ -57,7 +58,13 @@ _BY_ERRNO: dict[int, type[base.MufakatError]] = {
 
 def translate(error: BaseException) -> base.MufakatError:
     """Answer the error of our own that says the same as the driver's."""
+    if isinstance(error, base.MufakatError):
+        return error
+    if isinstance(error, PendingRollbackError):
+        return base.Unavailable(postgres_errors.LOST, fix=postgres_errors.AGAIN)
     cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
+    if hasattr(cause, "sqlstate"):
+        return postgres_errors.translate(cause)
     code = getattr(cause, "sqlite_errorcode", None)
     if code is None:
         if "decode to UTF-8" in str(cause):
@@ -75,7 +82,7 @@ def translated() -> Iterator[None]:
     """Turn every driver error inside into one of ours."""
     try:
         yield
-    except (DBAPIError, sqlite3.Error) as error:
+    except (SQLAlchemyError, sqlite3.Error) as error:
         raise translate(error) from error
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, insert, select
 
+from mufakat.core.audit import Anchor, Sealed
 from mufakat.core.base import Event, LoggedEvent, Millis, Revision
 from mufakat.storage import integrity, tables
 from mufakat.storage.scope import Record, Scope
@@ -38,6 +39,9 @@ _AFTER = {
     (True, True): _SELECT.where(_ABOUT, _OF_KINDS),
 }
 _INSERT = insert(_events)
+SEALED = select(*_events.c).where(_events.c.revision > bindparam("after"))
+SEALED = SEALED.order_by(_events.c.revision).limit(bindparam("limit"))
+_HEAD = select(_head.c.revision, _head.c.chain)
 _REVISION = select(_head.c.revision)
 _EPOCH = select(_head.c.epoch)
 _OLDEST = select(func.coalesce(func.min(_events.c.revision), 1))
@@ -62,8 +66,10 @@ class Events:
             "subject": event.subject,
             "data": data,
         }
-        self._scope.change(_INSERT, {**row, "seal": integrity.seal(row.values())})
-        self._scope.head = replace(head, revision=revision)
+        seal = integrity.seal(row.values())
+        chain = integrity.link(head.chain, seal)
+        self._scope.change(_INSERT, {**row, "seal": seal, "chain": chain})
+        self._scope.head = replace(head, revision=revision, chain=chain)
         return Revision(revision)
 
     def after(
@@ -77,6 +83,14 @@ class Events:
         rows = self._scope.rows(_AFTER[bool(subject), bool(kinds)], params)
         return [load(row) for row in rows]
 
+    def sealed(self, revision: Revision, *, limit: int) -> Sequence[Sealed]:
+        rows = self._scope.rows(SEALED, {"after": revision, "limit": limit})
+        return [sealed(row) for row in rows]
+
+    def anchor(self) -> Anchor:
+        revision, chain = self._scope.rows(_HEAD)[0]
+        return Anchor(Revision(revision), chain)
+
     def head(self) -> Revision:
         if self._scope.head is not None:
             return Revision(self._scope.head.revision)
@@ -89,6 +103,12 @@ class Events:
         if self._scope.head is not None:
             return self._scope.head.epoch
         return str(self._scope.rows(_EPOCH)[0][0])
+
+
+def sealed(row: Record) -> Sealed:
+    """An event as it lies there, whether it is whole or not."""
+    revision, at, kind, subject, data, seal, chain = row
+    return Sealed(revision, at, kind, subject, data, seal=seal, chain=chain)
 
 
 def load(row: Record) -> LoggedEvent:

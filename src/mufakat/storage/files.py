@@ -23,6 +23,20 @@ def private_file(path: Path) -> None:
         os.close(handle)
 
 
+def replace(path: Path, data: bytes) -> None:
+    """Replace a small file durably: the old content stays until the new one is on disk."""
+    part = path.with_name(path.name + ".new")
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        os.fchmod(handle, 0o600)
+        os.write(handle, data)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    part.replace(path)
+    sync(path.parent)
+
+
 def sync(path: Path) -> None:
     """Force a file or a folder's entries to disk."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

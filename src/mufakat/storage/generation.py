@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -42,17 +41,7 @@ def read(database: Path) -> Mark | None:
 
 def write(database: Path, mark: Mark) -> None:
     """Replace the side file durably."""
-    path = path_of(database)
-    part = path.with_name(path.name + ".new")
-    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    try:
-        os.fchmod(handle, 0o600)
-        os.write(handle, json.dumps(asdict(mark)).encode())
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-    part.replace(path)
-    files.sync(path.parent)
+    files.replace(path_of(database), json.dumps(asdict(mark)).encode())
 
 
 def refuse_missing(database: Path) -> None:

@@ -25,6 +25,11 @@ def seal(fields: Iterable[object]) -> str:
     return hashlib.sha256("\0".join(map(str, fields)).encode("utf-8", "replace")).hexdigest()
 
 
+def link(before: str, seal: str) -> str:
+    """SHA-256 of everything up to a row: of what came before it, and of its own seal."""
+    return hashlib.sha256((before + seal).encode()).hexdigest()
+
+
 def intact(text: object, digest: object) -> bool:
     """Whether a stored text still has its digest."""
     return isinstance(text, str) and (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Integer, bindparam, case, func, insert, select, update
+from sqlalchemy import Integer, bindparam, case, cast, func, insert, select, update
 
 from mufakat.core import base
 from mufakat.core.base import ConversationId, MessageId
@@ -42,8 +42,8 @@ _CLIP = bindparam("clip", type_=Integer)
 _CLIPPED = case(
     (_messages.c.chars <= _CLIP, _messages.c.text),
     (func.length(_messages.c.ends) >= _CLIP, ""),
-    else_=func.substr(_messages.c.text, 1, bindparam("first")).concat(
-        func.substr(_messages.c.text, _messages.c.chars - bindparam("last") + 1)
+    else_=func.substr(_messages.c.text, 1, bindparam("first", type_=Integer)).concat(
+        func.substr(_messages.c.text, cast(_messages.c.chars - bindparam("last") + 1, Integer))
     ),
 ).label("text")
 _WHOLE_ROWS = select(*_META, _messages.c.text)

@@ -22,8 +22,8 @@ def current(connection: Connection) -> str | None:
     if VERSION_TABLE not in names:
         if names:
             raise base.StoreError(
-                "The file is a database, but not one of Mufakat's; choose another file.",
-                fix="choose another folder with --home",
+                "This is a database, but not one of Mufakat's; choose another one.",
+                fix="choose another folder with --home, or an empty database",
             )
         return None
     row = connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").first()
@@ -50,12 +50,14 @@ def refuse_newer(revision: str | None, *, scripts: Path = SCRIPTS) -> None:
 def upgrade(connection: Connection, *, scripts: Path = SCRIPTS) -> None:
     """Bring the schema to the newest revision inside the connection's open transaction.
 
-    Foreign keys must be off on this connection; they are checked before the caller commits.
+    On SQLite, foreign keys must be off on this connection; they are checked before the caller
+    commits.
     """
     config = _config(scripts)
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
-    connection.exec_driver_sql(f"PRAGMA application_id={connect.APPLICATION_ID}")
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql(f"PRAGMA application_id={connect.APPLICATION_ID}")
     problems = check.foreign_keys(connection)
     if problems:
         raise base.StoreCorrupt(f"After the migration: {problems[0]}; nothing was changed.")

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-import uuid
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection
 
 from mufakat.core import base
 from mufakat.storage import (
@@ -19,9 +17,9 @@ from mufakat.storage import (
     errors,
     files,
     generation,
+    head_row,
     migrate,
     schema,
-    tables,
 )
 from mufakat.storage.scope import Head
 
@@ -34,6 +32,16 @@ def read_only(path: Path) -> bool:
     if not path.exists():
         return False
     return not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+
+
+def first_look(path: Path) -> str:
+    """How to open a file before it is known to be ours, as a URI query.
+
+    What a crash interrupted before the first WAL is rolled back by SQLite itself, but not for a
+    reader.
+    """
+    journal = path.with_name(path.name + "-journal")
+    return "mode=rw" if journal.exists() and journal.stat().st_size else "mode=ro"
 
 
 def inspect(path: Path, *, query: str = "mode=ro") -> None:
@@ -63,55 +71,28 @@ def prepare(
                 return
             if revision is not None and keep_old:
                 folder = backup.folder_of(path)
-                copy = folder / backup.name(now, f"schema-{revision}")
+                copy = folder / backup.free(folder, now, note=f"schema-{revision}")
                 backup.take(path, copy, records=False)
                 backup.prune(folder)
             with connection.begin():
                 migrate.upgrade(connection, scripts=scripts)
                 if revision is None:
-                    _first_head(connection)
+                    head_row.begin(connection)
     finally:
         engine.dispose()
-
-
-def head(connection: Connection) -> Head:
-    """Read the head row."""
-    row = connection.execute(select(tables.head)).first()
-    if row is None:
-        raise base.StoreCorrupt("The head row of the database is missing.")
-    return Head(row.epoch, row.generation, row.revision, row.hwm)
-
-
-def begin_generation(connection: Connection, old: Head, *, at_least: int) -> Head:
-    """Start a new generation and epoch, so that nobody takes this history for another."""
-    new = replace(old, epoch=new_epoch(), generation=max(old.generation, at_least) + 1)
-    connection.execute(update(tables.head).values(epoch=new.epoch, generation=new.generation))
-    return new
 
 
 def agree(path: Path, connection: Connection, *, accept_rollback: bool) -> Head:
     """Compare the database with its side file; answers the head to go on from."""
     mark = generation.read(path)
-    found = head(connection)
+    found = head_row.read(connection)
     try:
         generation.refuse_rollback(mark, found)
     except base.StoreRolledBack:
         if not accept_rollback or mark is None:
             raise
-        found = begin_generation(connection, found, at_least=mark.generation)
+        found = head_row.begin_generation(connection, found, at_least=mark.generation)
     return found
-
-
-def new_epoch() -> str:
-    """A name for a history that no other database has."""
-    return uuid.uuid4().hex
-
-
-def _first_head(connection: Connection) -> None:
-    connection.execute(
-        insert(tables.head),
-        {"id": 1, "epoch": new_epoch(), "generation": 1, "revision": 0, "hwm": 0},
-    )
 
 
 def _quick_check(connection: sqlite3.Connection, path: Path) -> None:

@@ -17,6 +17,7 @@ from mufakat.storage import (
     errors,
     files,
     generation,
+    head_row,
     lock,
     opening,
     tables,
@@ -82,8 +83,8 @@ def _begin(part: Path, *, at_least: int) -> Head:
     try:
         with engine.connect() as connection:
             with connection.begin():
-                head = opening.begin_generation(
-                    connection, opening.head(connection), at_least=at_least
+                head = head_row.begin_generation(
+                    connection, head_row.read(connection), at_least=at_least
                 )
                 connection.execute(_FORGET_SESSIONS)
                 connection.execute(_CANCEL_QUEUED, {"now": head.hwm})
@@ -102,7 +103,7 @@ def _generation_of(target: Path) -> int:
             with errors.translated():
                 engine = connect.single(target, query="mode=ro")
                 with closing(engine.connect()) as connection:
-                    known = max(known, opening.head(connection).generation)
+                    known = max(known, head_row.read(connection).generation)
                 engine.dispose()
         except base.StoreError:
             return known

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from mufakat.core import base
-from mufakat.storage import connect, tables
+from mufakat.storage import connect, coordination_tables
 
 VERSION_TABLE = "alembic_version"
 STATISTICS = ("sqlite_stat1", "sqlite_stat4")
@@ -17,7 +17,7 @@ def refuse_foreign(connection: sqlite3.Connection) -> None:
 
     Only the schema is read; nothing in the file has run by then.
     """
-    known = {*tables.metadata.tables, VERSION_TABLE, *STATISTICS}
+    known = {*coordination_tables.metadata.tables, VERSION_TABLE, *STATISTICS}
     rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall()
     if rows and connection.execute("PRAGMA application_id").fetchone()[0] != connect.APPLICATION_ID:
         raise _refused("it is not a database of Mufakat's")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Executable, Row
 from sqlalchemy.exc import DBAPIError
 
 from mufakat.core import base
-from mufakat.storage import errors
+from mufakat.storage import errors, prepared
 
 Params = Mapping[str, Any]
 Record = Row[*tuple[Any, ...]]
@@ -25,23 +25,30 @@ class Head:
     generation: int
     revision: int
     hwm: int
+    chain: str = ""
+    """Of the newest event: what all events before it, and it, come to."""
 
 
 class Scope:
     """One transaction's connection; refuses use after the step that got it has ended."""
 
-    __slots__ = ("_connection", "head", "now")
+    __slots__ = ("_connection", "_failed", "_ready", "head", "now")
 
     def __init__(self, connection: Connection, now: base.Millis, *, head: Head | None) -> None:
         """`head` is None on a snapshot, which cannot be written to."""
         self._connection: Connection | None = connection
+        self._failed: base.MufakatError | None = None
+        self._ready = prepared.shelf(connection)
         self.now = now
         self.head = head
 
     def rows(self, statement: Executable, params: Params | None = None) -> Sequence[Record]:
         """All rows; nothing stays open."""
         connection = self._open()
+        ready = self._ready.find(connection, statement, params or {})
         try:
+            if ready is not None and ready.columns is not None:
+                return ready.rows(connection, params or {})
             return connection.execute(statement, params).all()
         except (DBAPIError, UnicodeEncodeError, OverflowError) as error:
             self._fail(error)
@@ -55,16 +62,39 @@ class Scope:
         """Write, and answer how many rows changed."""
         self.writable()
         connection = self._open()
+        ready = self._ready.find(connection, statement, params)
         try:
+            if ready is not None and ready.columns is None:
+                return ready.run(connection, params).rowcount
             return connection.execute(statement, params).rowcount
         except (DBAPIError, UnicodeEncodeError, OverflowError) as error:
             self._fail(error)
+
+    def change_many(self, statement: Executable, rows: Sequence[Params]) -> None:
+        """Write many rows with one statement."""
+        self.writable()
+        connection = self._open()
+        try:
+            connection.execute(statement, rows)
+        except (DBAPIError, UnicodeEncodeError, OverflowError) as error:
+            self._fail(error)
+
+    def each(self, statement: Executable, *, size: int) -> Iterator[Record]:
+        """All rows, `size` at a time; finish it before the next statement."""
+        with self._open().execute(statement, execution_options={"yield_per": size}) as rows:
+            yield from rows
 
     def writable(self) -> Head:
         """The head, or StoreReadOnly on a snapshot."""
         if self.head is None:
             raise base.StoreReadOnly("A read cannot write; use `write`.")
         return self.head
+
+    def outcome(self) -> Head:
+        """The head after the step; raises what the database refused, though the step went on."""
+        if self._failed is not None:
+            raise self._failed
+        return self.writable()
 
     def close(self) -> None:
         """End the use of this transaction."""
@@ -79,7 +109,12 @@ class Scope:
         if not isinstance(error, DBAPIError):
             raise base.InvalidInput("A value cannot be stored: " + str(error)) from error
         translated = errors.translate(error)
-        if not isinstance(translated, base.Conflict):
-            # SQLite may have rolled back by itself; later statements would commit alone.
+        if not (isinstance(translated, base.Conflict) and self._survives_refusals()):
+            # The database may have rolled back by itself; later statements would commit alone.
+            self._failed = translated
             self.close()
         raise translated from error
+
+    def _survives_refusals(self) -> bool:
+        """Whether a transaction goes on after a statement that broke a constraint."""
+        return self._open().dialect.name == "sqlite"

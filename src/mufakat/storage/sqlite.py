@@ -9,7 +9,17 @@ from pathlib import Path
 from sqlalchemy import Engine
 
 from mufakat.core import base
-from mufakat.storage import clock, connect, errors, files, generation, lock, migrate, opening
+from mufakat.storage import (
+    clock,
+    connect,
+    errors,
+    files,
+    generation,
+    head_row,
+    lock,
+    migrate,
+    opening,
+)
 from mufakat.storage.scope import Head
 
 READERS = 4
@@ -45,7 +55,7 @@ def open_database(
         undo.callback(lock.acquire(path, address=address).release)
         if not accept_rollback:
             generation.refuse_missing(path)
-        opening.inspect(path)
+        opening.inspect(path, query=opening.first_look(path))
         opening.prepare(path, base.Millis(readings.wall()), scripts=scripts)
         writer = connect.writer(path)
         undo.callback(writer.dispose)
@@ -73,6 +83,6 @@ def open_read_only(path: Path, *, readings: clock.Readings) -> Database:
                     f"The database has the older schema {revision} and cannot be migrated, "
                     "because it is read-only; make it writable once."
                 )
-            head = opening.head(connection)
+            head = head_row.read(connection)
         time = clock.HighWater(head.hwm, readings)
         return Database(path, head, time, readers, None, undo.pop_all())

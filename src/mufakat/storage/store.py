@@ -23,13 +23,17 @@ from mufakat.storage import (
     connect,
     errors,
     generation,
+    head_row,
     migrate,
     opening,
     reserve,
     sqlite,
+    transfer,
 )
+from mufakat.storage.archive import Header
 from mufakat.storage.notifier import Notifier
 from mufakat.storage.scope import Head, Scope
+from mufakat.storage.sqlite_backend import SqliteBackend
 from mufakat.storage.transaction import Transaction
 from mufakat.storage.writer import Writer
 
@@ -94,11 +98,10 @@ class SqliteStore:
         self._writer: Writer | None = None
         if database.writer is not None:
             self._writer = Writer(
-                database.writer,
+                SqliteBackend(database.writer, idle=self._idle),
                 database.head,
                 clock=database.clock,
                 committed=self._committed,
-                idle=self._idle,
             )
             self._writer.start()
 
@@ -139,6 +142,10 @@ class SqliteStore:
         """Look for damage; `deep` reads every row and compares its digest."""
         return await self._in_reader(lambda: self._check(deep))
 
+    async def export(self, target: Path) -> Header:
+        """Write every record into the new archive `target`."""
+        return await self._in_reader(lambda: self._export(target))
+
     async def close(self) -> None:
         """Finish what is queued, remember how far the log came, and let the next process in."""
         if not self._closed:
@@ -171,7 +178,7 @@ class SqliteStore:
         try:
             with errors.translated(), engine.connect() as connection, connection.begin():
                 found = check.health(connection, deep=deep)
-                known = opening.head(connection)
+                known = head_row.read(connection)
         finally:
             engine.dispose()
         facts = (
@@ -185,6 +192,19 @@ class SqliteStore:
             ("wall clock ahead of store's, ms", str(self._clock.drift())),
         )
         return Health(found.problems, facts + found.facts)
+
+    def _export(self, target: Path) -> Header:
+        engine = connect.single(self.path, query="mode=ro")
+        try:
+            with (
+                errors.translated(),
+                errors.files(),
+                engine.connect() as connection,
+                connection.begin(),
+            ):
+                return transfer.export(connection, target)
+        finally:
+            engine.dispose()
 
     def _committed(self, head: Head) -> None:
         self._notifier.advance(head.revision)

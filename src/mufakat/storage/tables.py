@@ -39,6 +39,7 @@ head = Table(
     Column("generation", Long, nullable=False),
     Column("revision", Long, nullable=False),
     Column("hwm", Long, nullable=False),
+    Column("chain", Text, nullable=False),
     sqlite_strict=True,
 )
 
@@ -208,6 +209,7 @@ events = Table(
     Column("subject", Key, nullable=False),
     Column("data", Text, nullable=False),
     Column("seal", Text, nullable=False),
+    Column("chain", Text, nullable=False),
     Index(None, "subject", "revision"),
     sqlite_strict=True,
 )
@@ -219,5 +221,13 @@ keys = Table(
     Column("digest", Text, nullable=False),
     Column("result", Text, nullable=False),
     Column("at", Long, nullable=False),
+    sqlite_strict=True,
+)
+
+cursors = Table(
+    "cursors",
+    metadata,
+    Column("name", Key, primary_key=True),
+    Column("position", Long, nullable=False),
     sqlite_strict=True,
 )

@@ -7,14 +7,15 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
-from sqlalchemy import Connection, Engine, bindparam, update
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from mufakat.core import base
-from mufakat.storage import errors, tables
+from mufakat.storage import errors
 from mufakat.storage.clock import HighWater
 from mufakat.storage.scope import Head, Scope
 from mufakat.storage.transaction import Transaction
@@ -24,16 +25,9 @@ BATCH = 64
 BATCH_SECONDS = 0.05
 """A batch that took longer commits before it takes another step."""
 IDLE_SECONDS = 2.0
-"""Quiet time after which the write-ahead log is emptied."""
+"""Quiet time after which the database is tidied."""
 
 Step = Callable[[Transaction], Any]
-
-_SAVE = update(tables.head).values(
-    epoch=bindparam("new_epoch"),
-    generation=bindparam("new_generation"),
-    revision=bindparam("new_revision"),
-    hwm=bindparam("new_hwm"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +42,61 @@ class VoidBatch(Exception):
     """The database gave the whole transaction up; no step of the batch remains."""
 
 
+class Savepoint(Protocol):
+    """One step's part of a transaction."""
+
+    def commit(self) -> None:
+        """Keep what the step wrote, if the transaction commits."""
+        ...
+
+    def rollback(self) -> None:
+        """Undo what the step wrote, and nothing else."""
+        ...
+
+
+class Backend(Protocol):
+    """The database under a writer; used by the writer's thread alone."""
+
+    def transaction(self, known: Head) -> AbstractContextManager[tuple[Connection, Head]]:
+        """A transaction in which nobody else writes, and the head that it goes on from.
+
+        `known` is the head of our last commit. It commits at its end; an error inside undoes it.
+        """
+        ...
+
+    def savepoint(self, connection: Connection) -> Savepoint:
+        """Begin a step of a transaction; the one before has been ended."""
+        ...
+
+    def save(self, connection: Connection, head: Head, *, grown: bool) -> None:
+        """Write the head row, last thing before the commit; `grown` where the log has grown."""
+        ...
+
+    def idle(self) -> None:
+        """Tidy up: nothing came for a while."""
+        ...
+
+    def close(self) -> None:
+        """Give the connection back."""
+        ...
+
+
 class Writer:
     """Owns the one writing connection; started once, stopped once."""
 
     def __init__(
         self,
-        engine: Engine,
+        backend: Backend,
         head: Head,
         *,
         clock: HighWater,
         committed: Callable[[Head], None],
-        idle: Callable[[Connection], None],
     ) -> None:
-        """`committed` is called after each commit, `idle` when nothing came for a while."""
-        self._engine = engine
+        """`committed` is called after each commit."""
+        self._backend = backend
         self.head = head
         self._clock = clock
         self._committed = committed
-        self._idle = idle
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._closing = threading.Lock()
         self._closed = False
@@ -98,7 +129,10 @@ class Writer:
         try:
             self._take_steps()
         finally:
-            self._abandon()
+            try:
+                self._backend.close()
+            finally:
+                self._abandon()
 
     def _abandon(self) -> None:
         """Answer whoever still waits; there is somebody only when the thread ends by a fault."""
@@ -110,35 +144,35 @@ class Writer:
                 job.future.set_exception(base.Unavailable("The store's writer has ended."))
 
     def _take_steps(self) -> None:
-        with self._engine.connect() as connection:
-            quiet: float | None = None
-            running = True
-            while running:
-                try:
-                    first = self._jobs.get(timeout=quiet)
-                except queue.Empty:
-                    self._idle(connection)
-                    quiet = None
-                    continue
-                running = first is not None
-                if first is not None:
-                    running = self._serve(connection, first)
-                quiet = IDLE_SECONDS
+        quiet: float | None = None
+        running = True
+        while running:
+            try:
+                first = self._jobs.get(timeout=quiet)
+            except queue.Empty:
+                self._backend.idle()
+                quiet = None
+                continue
+            running = first is not None
+            if first is not None:
+                running = self._serve(first)
+            quiet = IDLE_SECONDS
 
-    def _serve(self, connection: Connection, first: Job) -> bool:
+    def _serve(self, first: Job) -> bool:
         """Run a batch that begins with `first`; False when the writer is told to stop."""
-        batch = _Batch(self._clock, self.head)
+        batch = _Batch(self._backend, self._clock, self.head)
         job: Job | None = batch.take(first)
         more = True
         try:
-            with connection.begin():
+            with self._backend.transaction(self.head) as (connection, head):
+                batch.head = head
                 if job is not None and self._jobs.empty():
                     batch.run_alone(connection, job)
                     job = None
                 while job is not None:
                     batch.run(connection, job)
                     job, more = self._next(batch)
-                batch.finish(connection)
+                batch.finish(connection, grown=batch.head.revision > head.revision)
         except BaseException as error:  # noqa: BLE001 - whoever waits must get an answer
             batch.fail(error)
             return more
@@ -167,7 +201,8 @@ class Writer:
 class _Batch:
     """The steps of one commit, each in its savepoint where there are several."""
 
-    def __init__(self, clock: HighWater, head: Head) -> None:
+    def __init__(self, backend: Backend, clock: HighWater, head: Head) -> None:
+        self._backend = backend
         self._clock = clock
         self.head = head
         self._end = time.monotonic() + BATCH_SECONDS
@@ -193,7 +228,7 @@ class _Batch:
         scope = Scope(connection, self._clock.now(), head=self.head)
         try:
             result = job.step(Transaction(scope))
-            self.head = scope.writable()
+            self.head = scope.outcome()
         finally:
             scope.close()
         self._done.append((job.future, result))
@@ -201,33 +236,26 @@ class _Batch:
     def run(self, connection: Connection, job: Job) -> None:
         """Run one step; what it raises is kept for its caller alone."""
         scope = Scope(connection, self._clock.now(), head=self.head)
-        savepoint = connection.begin_nested()
+        savepoint = self._backend.savepoint(connection)
         try:
             result = job.step(Transaction(scope))
+            head = scope.outcome()
         except BaseException as error:  # noqa: BLE001 - the caller's error, not ours
             scope.close()
             _end(savepoint.rollback, error)
             self._failed.append((job.future, error))
             return
         _end(savepoint.commit, None)
-        self.head = scope.writable()
+        self.head = head
         self._done.append((job.future, result))
         scope.close()
 
-    def finish(self, connection: Connection) -> None:
+    def finish(self, connection: Connection, *, grown: bool) -> None:
         """Write the head row, last thing before the commit."""
         if not self._done:
             return
         self.head = replace(self.head, hwm=self._clock.now())
-        connection.execute(
-            _SAVE,
-            {
-                "new_epoch": self.head.epoch,
-                "new_generation": self.head.generation,
-                "new_revision": self.head.revision,
-                "new_hwm": self.head.hwm,
-            },
-        )
+        self._backend.save(connection, self.head, grown=grown)
 
     def answer(self) -> None:
         """Tell every caller what came of it; the commit is on disk."""
@@ -239,7 +267,7 @@ class _Batch:
     def fail(self, error: BaseException) -> None:
         """Tell every caller that nothing of the batch remains."""
         cause = error.__cause__ if isinstance(error, VoidBatch) and error.__cause__ else error
-        if isinstance(cause, DBAPIError):
+        if isinstance(cause, SQLAlchemyError):
             cause = errors.translate(cause)
         for future, own in self._failed:
             future.set_exception(own)
@@ -249,7 +277,7 @@ class _Batch:
 
 
 def _end(close: Callable[[], None], error: BaseException | None) -> None:
-    """End a savepoint; when it is gone, SQLite has rolled everything back by itself."""
+    """End a savepoint; when it is gone, the database has rolled everything back by itself."""
     try:
         close()
     except DBAPIError as gone:

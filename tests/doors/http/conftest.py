@@ -8,7 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from doors.http.room import Caller, Room
 from mufakat import app as application
+from mufakat.sdk import home as homes
 from mufakat.server import main
 from mufakat.server.http import api
 from mufakat.server.http.limits import Limits
@@ -58,6 +60,13 @@ async def client(bare: httpx.AsyncClient) -> httpx.AsyncClient:
     """A client with the operator's token."""
     bare.headers["authorization"] = f"Bearer {TOKEN}"
     return bare
+
+
+@pytest.fixture
+def room(bare: httpx.AsyncClient, settings: Settings, project: Path) -> Room:
+    """Agents can join here, with the home's own token for that."""
+    token = (settings.home / homes.JOIN_TOKEN).read_text("ascii").strip()
+    return Room(bare, Caller(bare, TOKEN), Caller(bare, token), str(project))
 
 
 @pytest.fixture

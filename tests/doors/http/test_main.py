@@ -191,6 +191,7 @@ def test_in_thread_hands_on_what_fails(settings: Settings) -> None:
 def test_in_thread_ends_with_its_context(settings: Settings, project: Path) -> None:
     with main.in_thread(settings) as server:
         asked = ask(server, project, "slow:60")
+        until_running(server, asked["id"])
     with pytest.raises(httpx.ConnectError):
         wire.head(server)
     names = [thread.name for thread in threading.enumerate()]

@@ -17,6 +17,7 @@ from doors.http import wire
 from doors.http.streaming import Reader
 from mufakat.app import App
 from mufakat.core.base import Event
+from mufakat.core.coordination.principal import Principal, Right
 from mufakat.server import main
 from mufakat.server.http import api, auth, guard, json_body
 from mufakat.server.http.limits import Limits
@@ -35,7 +36,10 @@ def no_guard(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_auth(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(auth.Auth, "_may_pass", lambda self, scope: True)
+    async def anybody(self: auth.Auth, token: str) -> Principal:
+        return Principal(Right.OPERATOR, "human@localhost:000000")
+
+    patch.setattr(auth.Auth, "identify", anybody)
 
 
 def lax_json(patch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from equipment import store_records as make
 from equipment.store_records import TALK, number, say
+from mufakat.core.audit import Chain
 from mufakat.core.base import AgentId, Event, PackId, Revision, TurnId
 from mufakat.core.pack import item
 from mufakat.core.talk.message import Kind
@@ -21,8 +22,11 @@ from mufakat.core.talk.usage import Usage
 from mufakat.ports.store import Transaction
 from mufakat.storage import migrate, store
 
+from . import coordination
+
 SECTION = "what was said before"
 AT = 1_800_000_000_000
+CURSORS_SINCE = "0003"
 
 
 def fill(tx: Transaction) -> None:
@@ -42,6 +46,8 @@ def fill(tx: Transaction) -> None:
     tx.events.record(Event("turn.done", "t_1", {"text": "ü", "n": 1}))
     tx.keys.keep("key", "digest", "result")
     tx.conversations.hold_window(TALK, 2)
+    tx.cursors.keep("reader", 7)
+    coordination.fill(tx)
 
 
 def contents(tx: Transaction) -> dict[str, Any]:
@@ -66,7 +72,17 @@ def contents(tx: Transaction) -> dict[str, Any]:
             (e.revision, e.kind, e.data, e.at) for e in tx.events.after(Revision(0), limit=9)
         ],
         "key": tx.keys.find("key"),
+        "cursor": tx.cursors.get("reader"),
+        "chain": broken(tx),
+        "coordination": coordination.contents(tx),
     }
+
+
+def broken(tx: Transaction) -> list[str]:
+    """What does not fit in the chain over the log."""
+    chain = Chain()
+    found = list(chain.follow(tx.events.sealed(Revision(0), limit=9)))
+    return found + list(chain.arrive(tx.events.anchor()))
 
 
 EXPECTED: dict[str, Any] = {
@@ -85,7 +101,14 @@ EXPECTED: dict[str, Any] = {
     "text": SECTION,
     "events": [(1, "turn.done", {"text": "ü", "n": 1}, AT)],
     "key": ("digest", "result"),
+    "chain": [],
 }
+
+
+def expected(revision: str) -> dict[str, Any]:
+    """What a golden database of that schema holds."""
+    cursor = 7 if revision >= CURSORS_SINCE else None
+    return {**EXPECTED, "coordination": coordination.expected(revision), "cursor": cursor}
 
 
 async def build(folder: Path) -> Path:

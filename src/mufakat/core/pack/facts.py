@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from mufakat.core.coordination.digest import Digest
 from mufakat.core.pack.mode import Mode
 from mufakat.core.talk.agent import Role
 from mufakat.core.talk.message import Message
@@ -42,6 +43,10 @@ class Speaker:
     identity: str
     role: str
     last: Message | None = None
+    state: str = ""
+    """What it does now, where that is worth a word."""
+    holds: tuple[str, ...] = ()
+    """Resources that it has leased."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,8 @@ class Facts:
     persona: str = ""
     participants: Sequence[Speaker] = ()
     """Agents that have spoken, and the one that is asked."""
+    digest: Digest | None = None
+    """What is new for the agent; None where it takes part in nothing else."""
     budget: int = DEFAULT_BUDGET
     window_tokens: int | None = None
     """The model's window; a small one makes the lite variant."""

@@ -79,8 +79,8 @@ def build(
         servers = {server.name: mcp(server) for server in run.mcp}
         files[MCP] = invocation.compact({"mcpServers": servers})
         argv += ["--mcp-config", str(run.workspace / MCP)]
-    if options.config:
-        files[SETTINGS] = invocation.compact(dict(options.config))
+    if config := settings(run, options):
+        files[SETTINGS] = invocation.compact(config)
         argv += ["--settings", str(run.workspace / SETTINGS)]
     if run.resume:
         argv += ["--resume", run.resume]
@@ -88,11 +88,20 @@ def build(
         argv += ["--session-id", session_id.named_for(run.id)]
     return invocation.Invocation(
         argv=(*argv, *options.args),
-        env=env(options, environ),
+        env={**env(options, environ), **invocation.access(run)},
         stdin=prompt(run.delivery.user).encode("utf-8", "replace"),
         files=files,
         first_signal=signal.SIGINT,
     )
+
+
+def settings(run: Run, options: Options) -> dict[str, object]:
+    """The settings file of this one start: the person's own, and our hooks beside theirs."""
+    made = dict(options.config)
+    if ours := invocation.hooks(run, "claude"):
+        theirs = made.get("hooks")
+        made["hooks"] = invocation.beside(theirs if isinstance(theirs, Mapping) else {}, ours)
+    return made
 
 
 def permission(

@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mufakat.core.coordination import hooks as moments
+from mufakat.ports.engine import Run
+
 BASE = (
     "HOME",
     "PATH",
@@ -64,6 +67,27 @@ def write(files: Mapping[str, str], workspace: Path) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
         with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
             file.write(text.encode("utf-8", "replace"))
+
+
+def access(run: Run) -> Mapping[str, str]:
+    """The variables by which the agent reaches the server, if it may."""
+    return run.access.env if run.access else {}
+
+
+def hooks(run: Run, engine: str) -> dict[str, list[object]]:
+    """Our hooks in an engine's words: event → groups; empty for a run without hooks."""
+    if not run.access or not run.access.hook:
+        return {}
+    return moments.settings(engine, run.access.hook, home=run.access.home)
+
+
+def beside(theirs: Mapping[str, object], ours: Mapping[str, list[object]]) -> dict[str, object]:
+    """The person's hooks with ours after them."""
+    made = dict(theirs)
+    for event, groups in ours.items():
+        before = made.get(event)
+        made[event] = [*(before if isinstance(before, list) else []), *groups]
+    return made
 
 
 def prune(folder: Path, keep: int) -> None:

@@ -6,7 +6,9 @@ configuration file is not read, so that nothing in it can widen what a role may 
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import signal
 from collections.abc import Mapping
 
@@ -32,6 +34,8 @@ SANDBOX = {
     Permission.DEVELOP: "workspace-write",
 }
 PROVIDER = "mufakat"
+FLAGS = "/<session-flags>/config.toml"
+"""Codex's name for the file that its `-c` arguments would be."""
 
 
 def build(
@@ -48,7 +52,7 @@ def build(
     text = f"{run.delivery.system}\n\n---\n\n" if run.delivery.system else ""
     return invocation.Invocation(
         argv=tuple(argv),
-        env=env(options, environ, run.mcp),
+        env={**env(options, environ, run.mcp), **invocation.access(run)},
         stdin=(text + run.delivery.user).encode("utf-8", "replace"),
         first_signal=signal.SIGINT,
     )
@@ -63,8 +67,41 @@ def settings(run: Run, options: Options) -> dict[str, object]:
             provider["env_key"] = options.api_key_env
         made |= {"model_provider": PROVIDER, f"model_providers.{PROVIDER}": provider}
     made |= dict(options.config)
+    made |= hooks(run)
     made |= {f"mcp_servers.{server.name}": mcp(server) for server in run.mcp}
     return made | {"approval_policy": "never", "sandbox_mode": SANDBOX[run.permission]}
+
+
+def hooks(run: Run) -> dict[str, object]:
+    """Our hooks, each trusted by its hash.
+
+    Codex runs a hook only when its very text is trusted. The switch that trusts all of them
+    would also run what stands in a `hooks.json` and nobody has looked at.
+    """
+    ours = invocation.hooks(run, "codex")
+    if not ours:
+        return {}
+    made: dict[str, object] = {f"hooks.{event}": groups for event, groups in ours.items()}
+    state = {
+        f"{FLAGS}:{_snake(event)}:{index}:0": {"trusted_hash": _hash(_snake(event), group)}
+        for event, groups in ours.items()
+        for index, group in enumerate(groups)
+    }
+    return made | {"hooks.state": state}
+
+
+def _hash(event: str, group: object) -> str:
+    """How Codex names the text of a group with one command."""
+    assert isinstance(group, Mapping)
+    known = {"async": False}
+    handlers = [known | hook for hook in group["hooks"]]
+    identity = {**group, "event_name": event, "hooks": handlers}
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"sha256:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()}"
+
+
+def _snake(event: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()
 
 
 def mcp(server: McpServer) -> dict[str, object]:

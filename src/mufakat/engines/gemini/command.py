@@ -55,7 +55,11 @@ def build(
     text = f"{run.delivery.system}\n\n---\n\n" if run.delivery.system else ""
     return invocation.Invocation(
         argv=(*argv, *options.args),
-        env={**env(options, environ), "GEMINI_CLI_HOME": str(run.workspace / HOME)},
+        env={
+            **env(options, environ),
+            **invocation.access(run),
+            "GEMINI_CLI_HOME": str(run.workspace / HOME),
+        },
         stdin=(text + run.delivery.user).encode("utf-8", "replace"),
         files={
             SETTINGS: invocation.compact(settings(run, options, login)),
@@ -79,7 +83,12 @@ def settings(run: Run, options: Options, login: str) -> dict[str, object]:
         "advanced": {"ignoreLocalEnv": True},
         "mcpServers": {server.name: mcp(server) for server in run.mcp},
     }
-    return merged(merged(usual, options.config), fixed)
+    made = merged(merged(usual, options.config), fixed)
+    if ours := invocation.hooks(run, "gemini"):
+        theirs = made.get("hooks")
+        made["hooks"] = invocation.beside(theirs if isinstance(theirs, Mapping) else {}, ours)
+        made = merged(made, {"hooksConfig": {"enabled": True}})
+    return made
 
 
 def merged(under: Mapping[str, object], over: Mapping[str, object]) -> dict[str, object]:

@@ -38,6 +38,7 @@ class OpenCode:
             resume=True,
             system_on_resume=True,
             mcp=True,
+            hooks=True,
             cost=True,
             prompt_chars=1_250_000,
             window_tokens=options.window_tokens,

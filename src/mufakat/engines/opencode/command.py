@@ -10,6 +10,7 @@ import signal
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from mufakat.core.coordination import opencode_plugin
 from mufakat.core.talk.agent import Permission
 from mufakat.engines.cli import invocation
 from mufakat.engines.process.command import environment
@@ -50,6 +51,7 @@ QUIET: Mapping[str, str] = MappingProxyType(
 AGENT = "mufakat"
 """An agent of our own, so that what the user's agents may do does not count."""
 PROVIDER = "mufakat"
+PLUGIN = "opencode/mufakat.js"
 LOOK = ("read", "grep", "glob", "list", "todowrite", "todoread")
 EDIT = ("edit",)
 RUN = ("bash",)
@@ -88,7 +90,12 @@ def build(
     config = invocation.compact(settings(run, options, instructions))
     return invocation.Invocation(
         argv=(*argv, *options.args),
-        env={**env(options, environ), "OPENCODE_CONFIG_CONTENT": config},
+        env={
+            **env(options, environ),
+            **invocation.access(run),
+            "OPENCODE_CONFIG_CONTENT": config,
+        },
+        files=plugin(run),
         stdin=(text + run.delivery.user).encode("utf-8", "replace"),
         first_signal=signal.SIGTERM,
         # It ignores every signal but the last while a turn runs; waiting would be in vain.
@@ -103,6 +110,9 @@ def settings(run: Run, options: Options, instructions: tuple[str, ...]) -> dict[
     if isinstance(providers, Mapping):
         # Otherwise a mistyped model could go to one of the free hosted ones.
         made.setdefault("enabled_providers", sorted(providers))
+    theirs = made.get("plugin")
+    ours = [(run.workspace / name).as_uri() for name in plugin(run)]
+    made["plugin"] = [*(theirs if isinstance(theirs, list) else []), *ours]
     agents = made.get("agent")
     rules = permission(run.permission, run.mcp)
     own = {"mode": "primary", "description": "An agent of Mufakat.", "permission": rules}
@@ -117,6 +127,13 @@ def settings(run: Run, options: Options, instructions: tuple[str, ...]) -> dict[
         "mcp": {server.name: mcp(server) for server in run.mcp},
         "instructions": list(instructions),
     }
+
+
+def plugin(run: Run) -> dict[str, str]:
+    """The file with our hooks, for a run that has hooks."""
+    if not run.access or not run.access.hook:
+        return {}
+    return {PLUGIN: opencode_plugin.source(run.access.hook, home=run.access.home)}
 
 
 def own_provider(run: Run, options: Options) -> dict[str, object]:

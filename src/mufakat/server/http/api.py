@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
+from types import MappingProxyType
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
@@ -17,22 +19,37 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mufakat import __version__
 from mufakat.app import App
 from mufakat.core.base import InvalidInput, MufakatError
-from mufakat.server.http import auth, body, guard, problem, reply
-from mufakat.server.http.door import Door
+from mufakat.server.hooks import reception
+from mufakat.server.http import auth, body, guard, problem, reply, rights
+from mufakat.server.http.door import PREFIX, Door, admit
 from mufakat.server.http.limits import Limits
 from mufakat.server.http.routes import (
+    agents,
+    audit,
+    chat,
+    context,
     conversations,
     engines,
     events,
+    hooks,
+    leases,
+    messages,
+    metrics,
+    notices,
     packs,
+    policy,
     projects,
     system,
     turns,
+    waiting,
 )
 from mufakat.server.http.streams import Streams
+from mufakat.services.coordination.audit import Audit
 
-PREFIX = "/api/v1"
-SUBJECTS = (projects, conversations, turns, packs, engines, events, system)
+SUBJECTS = (
+    *(projects, conversations, turns, packs, engines, events, system),
+    *(agents, messages, notices, leases, policy, waiting, context, hooks, chat, audit),
+)
 
 
 class ProblemResponse(Response):
@@ -50,24 +67,54 @@ class ProblemResponse(Response):
 class Server:
     """The whole door as one ASGI application."""
 
-    def __init__(self, layers: ASGIApp, streams: Streams) -> None:
+    def __init__(self, layers: ASGIApp, streams: Streams, waits: Streams) -> None:
         self.layers = layers
         self.streams = streams
+        self.waits = waits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.layers(scope, receive, send)
 
 
+class Fork:
+    """Hands requests to the door of their path."""
+
+    def __init__(self, inner: ASGIApp, beside: Mapping[str, ASGIApp]) -> None:
+        self.inner = inner
+        self.beside = beside
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        await self.beside.get(path, self.inner)(scope, receive, send)
+
+
 def create(
-    app: App, *, token: str, hosts: Iterable[str] = (), limits: Limits | None = None
+    app: App,
+    *,
+    token: str,
+    hosts: Iterable[str] = (),
+    limits: Limits | None = None,
+    beside: Mapping[str, ASGIApp] = MappingProxyType({}),
 ) -> Server:
-    """Build the door for an application; `hosts` are names it answers to beside loopback."""
+    """Build the door for an application; `hosts` are names it answers to beside loopback.
+
+    `token` is the operator's; every other is an agent's, or the one to join with. `beside` are
+    other doors by path, behind the same layers.
+    """
     bounds = limits or Limits()
     streams = Streams(bounds.streams)
     inner = routes()
-    inner.state.door = Door(app, bounds, streams)
-    checked = auth.Auth(body.Body(inner, bounds), token)
-    return Server(guard.Guard(checked, guard.rules(hosts, limits=bounds)), streams)
+    waits = Streams(bounds.waits, closing=streams.closing)
+    audit = Audit(app.store, time.monotonic)
+    inner.state.door = Door(app, bounds, streams, waits, reception.of(app), audit)
+    checked = auth.Auth(
+        body.Body(Fork(inner, beside), bounds),
+        token,
+        app.agents.operator,
+        app.agents.authenticate,
+        opened=_opened(),
+    )
+    return Server(guard.Guard(checked, guard.rules(hosts, limits=bounds)), streams, waits)
 
 
 def routes() -> FastAPI:
@@ -83,13 +130,25 @@ def routes() -> FastAPI:
         responses=reply.ERRORS,
     )
     for subject in SUBJECTS:
-        api.include_router(subject.router, prefix=PREFIX)
+        api.include_router(subject.router, prefix=PREFIX, dependencies=[Depends(admit)])
+    api.include_router(metrics.router, dependencies=[Depends(admit)])
     api.state.allowed = allowed()
     api.add_exception_handler(MufakatError, _known)
     api.add_exception_handler(RequestValidationError, _invalid)
     api.add_exception_handler(HTTPException, _refused)
     api.add_exception_handler(Exception, _fault)
     return api
+
+
+def _opened() -> Callable[[str, str], bool]:
+    """Whether a request needs no token of ours."""
+    routes = [route.split(" ", 1) for route in rights.OPEN]
+    table = [(method, compile_path(PREFIX + address)[0]) for method, address in routes]
+
+    def opened(method: str, path: str) -> bool:
+        return any(method == known and shape.match(path) for known, shape in table)
+
+    return opened
 
 
 async def _known(request: Request, error: Exception) -> Response:
@@ -115,10 +174,11 @@ def allowed() -> list[tuple[re.Pattern[str], str]]:
         for route in subject.router.routes:
             if isinstance(route, APIRoute):
                 found.setdefault(route.path, set()).update(route.methods or ())
-    return [
+    table = [
         (compile_path(PREFIX + path)[0], ", ".join(sorted(methods)))
         for path, methods in found.items()
     ]
+    return [*table, (compile_path(metrics.PATH)[0], "GET")]
 
 
 async def _refused(request: Request, error: Exception) -> Response:

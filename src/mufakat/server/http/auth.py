@@ -1,46 +1,76 @@
-"""Who is asking: one bearer token, compared in constant time, never taken from a URL."""
+"""Who is asking: a bearer in the head, never in a URL, becomes the principal of the request."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mufakat.core.base import Unauthenticated
+from mufakat.core.base import MufakatError, Unauthenticated
+from mufakat.core.coordination.principal import Principal
 from mufakat.server.http import problem
 
-OPEN = frozenset({("GET", "/api/v1/health")})
-"""What is answered without a token; it tells nothing but that we are here."""
+PRINCIPAL = "principal"
+"""Entry of the request's state: who asks."""
+LONGEST = 256
+"""Characters of a token; what is longer is none of ours."""
 
-_REFUSED = problem.answer(Unauthenticated())
+LookUp = Callable[[str], Awaitable[Principal]]
+"""Whose a token is; raises Unauthenticated or Superseded."""
 
 
 class Auth:
-    """Lets requests with the operator's token pass; every other gets the very same answer."""
+    """Names the principal of each request; those without a valid token get one same answer."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        token: str,
+        operator: Principal,
+        others: LookUp,
+        *,
+        opened: Callable[[str, str], bool],
+    ) -> None:
         self.app = app
-        self._digest = _digest(token.encode())
+        self.opened = opened
+        """Whether a method and path are answered without a token."""
+        self._token = _digest(token)
+        self._operator = operator
+        self._others = others
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or self._may_pass(scope):
-            await self.app(scope, receive, send)
-        else:
-            await _REFUSED.send(send)
+        if scope["type"] == "http" and not self.opened(scope["method"], scope["path"]):
+            try:
+                by = await self.identify(_bearer(scope))
+            except MufakatError as refused:
+                await problem.answer(refused).send(send)
+                return
+            scope["state"] = {**scope.get("state", {}), PRINCIPAL: by}
+        await self.app(scope, receive, send)
 
-    def _may_pass(self, scope: Scope) -> bool:
-        if (scope["method"], scope["path"]) in OPEN:
-            return True
-        presented = b""
-        for name, value in scope["headers"]:
-            if name == b"authorization":
-                presented = value
-        scheme, _, token = presented.partition(b" ")
-        same = hmac.compare_digest(_digest(token.strip()), self._digest)
-        return same and scheme.lower() == b"bearer"
+    async def identify(self, token: str) -> Principal:
+        """Whose a token is; raises Unauthenticated or Superseded."""
+        if not token:
+            raise Unauthenticated
+        if hmac.compare_digest(_digest(token), self._token):
+            return self._operator
+        return await self._others(token)
 
 
-def _digest(token: bytes) -> bytes:
+def _bearer(scope: Scope) -> str:
+    """The token of a request, or nothing where there is none that could be valid."""
+    presented = b""
+    for name, value in scope["headers"]:
+        if name == b"authorization":
+            presented = value
+    scheme, _, token = presented.partition(b" ")
+    text = token.strip().decode("latin-1")
+    plain = len(text) <= LONGEST and all("!" <= char <= "~" for char in text)
+    return text if plain and scheme.lower() == b"bearer" else ""
+
+
+def _digest(token: str) -> bytes:
     # Equal lengths, so that the comparison does not tell how long the token is.
-    return hashlib.sha256(token).digest()
+    return hashlib.sha256(token.encode()).digest()

@@ -19,9 +19,20 @@ async def read(
     ] = None,
 ) -> str:
     """The key, empty where none was sent; raises InvalidInput."""
+    return _checked(request, idempotency_key or "")
+
+
+async def demand(
+    request: Request,
+    idempotency_key: Annotated[str, Header(min_length=1, max_length=LONGEST, description=_HELP)],
+) -> str:
+    """The key of a request that must have one; raises InvalidInput."""
+    return _checked(request, idempotency_key)
+
+
+def _checked(request: Request, key: str) -> str:
     if len(request.headers.getlist("idempotency-key")) > 1:
         raise InvalidInput("There are two Idempotency-Key headers.", fix="Send one.")
-    key = idempotency_key or ""
     if not all("!" <= char <= "~" for char in key):
         raise InvalidInput(
             "The Idempotency-Key holds other than printable ASCII characters.",
@@ -31,3 +42,4 @@ async def read(
 
 
 Key = Annotated[str, Depends(read)]
+RequiredKey = Annotated[str, Depends(demand)]

@@ -16,6 +16,8 @@ class Limits:
     url_bytes: int = 8 * 1024
     streams: int = 32
     """Open event streams of one token."""
+    waits: int = 64
+    """Requests of one token that wait: for a lease, for mail, for agents."""
     stuck_seconds: float = 60
     """A stream whose reader takes nothing for so long is cut."""
     ping_seconds: float = 15

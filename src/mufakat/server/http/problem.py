@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -23,10 +24,18 @@ STATUS: dict[str, int] = {
     base.NotFound.code: 404,
     base.Conflict.code: 409,
     base.IdempotencyConflict.code: 409,
+    base.Held.code: 409,
+    base.Deadlock.code: 409,
+    base.LeaseLost.code: 409,
+    base.Superseded.code: 409,
+    base.StaleState.code: 409,
     base.NotAllowed.code: 403,
+    base.TooBroad.code: 403,
     base.Unauthenticated.code: 401,
     base.Unavailable.code: 503,
     base.InUse.code: 503,
+    base.Paused.code: 503,
+    base.TooMany.code: 429,
     base.StoreError.code: 503,
     base.StoreCorrupt.code: 503,
     base.StoreNewer.code: 503,
@@ -133,12 +142,18 @@ def _headers(error: base.MufakatError, status: int, size: int) -> list[tuple[byt
         (b"content-length", str(size).encode()),
     ]
     if status in {429, 408} or (status == 503 and error.retryable):
-        fields.append((b"retry-after", b"1"))
+        fields.append((b"retry-after", str(_pause(error)).encode()))
     if status == 401:
         fields.append((b"www-authenticate", b"Bearer"))
     if status in CLOSING:
         fields.append((b"connection", b"close"))
     return fields
+
+
+def _pause(error: base.MufakatError) -> int:
+    """Whole seconds until it is worth asking again."""
+    wish = error.detail.get("retry_after", 1)
+    return max(1, math.ceil(wish)) if isinstance(wish, int | float) else 1
 
 
 def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

@@ -16,7 +16,7 @@ from mufakat.server.http import problem, tail, views
 from mufakat.server.http.cursor import Log
 from mufakat.server.http.limits import Limits
 from mufakat.server.http.refusal import TooManyStreams
-from mufakat.server.http.streams import Streams
+from mufakat.server.http.streams import Streams, left
 from mufakat.services.feed import Feed
 
 log = logging.getLogger(__name__)
@@ -51,6 +51,7 @@ class EventStream(Response):
         wanted: tail.Wanted,
         streams: Streams,
         limits: Limits,
+        credential: str = "",
         reset: bool = False,
     ) -> None:
         super().__init__()
@@ -60,6 +61,7 @@ class EventStream(Response):
         self.wanted = wanted
         self.streams = streams
         self.limits = limits
+        self.credential = credential
         self.reset = reset
         self.cursor = after
         self.told = after
@@ -70,7 +72,7 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            with self.streams.place():
+            with self.streams.place(self.credential):
                 await self._stream(scope, receive, send)
         except TooManyStreams as full:
             await problem.answer(full).send(send)
@@ -81,7 +83,7 @@ class EventStream(Response):
         follow = asyncio.create_task(self._follow(send))
         ends = [
             follow,
-            asyncio.create_task(_left(receive)),
+            asyncio.create_task(left(receive)),
             asyncio.create_task(self.streams.closing.wait()),
         ]
         try:
@@ -169,11 +171,6 @@ class EventStream(Response):
         except TimeoutError as late:
             raise Stuck from late
         self.written = asyncio.get_running_loop().time()
-
-
-async def _left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _nothing() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mufakat.core.base import LoggedEvent, Revision
+from mufakat.server.sight import Sieve
 from mufakat.services.feed import Feed
 
 PAGE = 200
@@ -18,10 +19,7 @@ class Wanted:
     subject: str = ""
     conversation: str = ""
     kinds: tuple[str, ...] = ()
-
-    @property
-    def everything(self) -> bool:
-        return not (self.subject or self.conversation or self.kinds)
+    sieve: Sieve | None = None
 
     def takes(self, event: LoggedEvent) -> bool:
         """Whether an event belongs to the conversation that was asked for."""
@@ -50,4 +48,7 @@ async def read(
     reached = rows[-1].revision if rows else after
     if not more:
         reached = max(reached, head)
-    return Read([row for row in rows if wanted.takes(row)], reached, more)
+    taken: Sequence[LoggedEvent] = [row for row in rows if wanted.takes(row)]
+    if wanted.sieve is not None:
+        taken = await wanted.sieve(taken)
+    return Read(taken, reached, more)

@@ -2,11 +2,11 @@
 
 from alembic import context
 
-from mufakat.storage import tables
+from mufakat.storage import coordination_tables
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=tables.metadata,
+    target_metadata=coordination_tables.metadata,
     transactional_ddl=True,
     render_as_batch=True,
 )

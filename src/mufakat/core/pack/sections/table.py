@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mufakat.core.coordination import digest
 from mufakat.core.pack.facts import Facts
 from mufakat.core.pack.item import Item
 from mufakat.core.pack.section import Section
-from mufakat.core.pack.sections import identity, participants, platform, project, role
+from mufakat.core.pack.sections import coordination, identity, participants, platform, project, role
 
 HISTORY = "history"
 EARLIER = "earlier"
@@ -52,6 +53,14 @@ SECTIONS: tuple[Section, ...] = (
         about="the other agents of the conversation and one line of their last message",
     ),
     Section(
+        coordination.KIND,
+        1,
+        coordination.render,
+        floor=digest.TOOL_BUDGET,
+        ceiling=digest.TOOL_BUDGET,
+        about="mail for the agent, news of its threads, leases and notices; where there are any",
+    ),
+    Section(
         EARLIER,
         0,
         _by_window,
@@ -60,7 +69,7 @@ SECTIONS: tuple[Section, ...] = (
 )
 """The prompt comes last; it is never cut and is no section of the pack text."""
 
-MUTABLE = frozenset({"history", "participants", "earlier", "role"})
+MUTABLE = frozenset({"history", "participants", "coordination", "earlier", "role"})
 """Sections that a request may leave out."""
 HISTORY_FLOOR = 0.4
 """Share of what is not fixed that history gets at least."""

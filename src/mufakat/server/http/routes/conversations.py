@@ -8,8 +8,9 @@ from fastapi import APIRouter
 from fastapi import Query as QueryOf
 
 from mufakat.core.base import InvalidInput
+from mufakat.server import sight
 from mufakat.server.http import idempotency, views
-from mufakat.server.http.door import Here, Id
+from mufakat.server.http.door import By, Here, Id
 from mufakat.server.http.reply import Json
 from mufakat.server.http.schemas import answers, requests
 
@@ -17,12 +18,13 @@ router = APIRouter(prefix="/conversations", tags=["conversations"])
 
 
 @router.get("", response_model=answers.Listing[answers.Conversation])
-async def page(here: Here, query: Annotated[requests.ProjectPage, QueryOf()]) -> Json:
+async def page(here: Here, by: By, query: Annotated[requests.ProjectPage, QueryOf()]) -> Json:
     """List conversations, newest first."""
+    view = await sight.of(here.app, by)
     found = await here.app.talk.conversations(
-        project=query.project, before=query.before, limit=query.limit
+        project=view.choose(query.project), before=query.before, limit=query.limit
     )
-    items = [views.thread(record) for record in found]
+    items = [views.thread(record) for record in found if view.within(record.project)]
     return Json(views.listing(items, limit=query.limit, cursor="id"))
 
 
@@ -34,18 +36,20 @@ async def start(here: Here, body: requests.NewConversation, key: idempotency.Key
 
 
 @router.get("/{id}", response_model=answers.Conversation)
-async def one(here: Here, id: Id) -> Json:
+async def one(here: Here, by: By, id: Id) -> Json:
     """Show a conversation by its id or a unique prefix of it."""
-    return Json(views.thread(await here.app.talk.conversation(id)))
+    return Json(views.thread(await sight.conversation(here.app, by, id)))
 
 
 @router.get("/{id}/messages", response_model=answers.Listing[answers.Message])
-async def messages(here: Here, id: Id, query: Annotated[requests.MessagePage, QueryOf()]) -> Json:
+async def messages(
+    here: Here, by: By, id: Id, query: Annotated[requests.MessagePage, QueryOf()]
+) -> Json:
     """List messages: above `after` oldest first, or below `before` newest first."""
     if query.after and query.before:
         raise InvalidInput("Both `after` and `before` are given.", fix="Give one of them.")
     talk = here.app.talk
-    conversation = (await talk.conversation(id)).id
+    conversation = (await sight.conversation(here.app, by, id)).id
     if query.before:
         found = await talk.newest(conversation, before=query.before, limit=query.limit)
     else:

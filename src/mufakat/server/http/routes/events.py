@@ -9,8 +9,10 @@ from fastapi import Query as QueryOf
 from starlette.responses import Response
 
 from mufakat.core.base import MufakatError, Revision
+from mufakat.core.coordination.principal import Principal
+from mufakat.server import sight
 from mufakat.server.http import cursor, sse, tail, views
-from mufakat.server.http.door import Door, Here
+from mufakat.server.http.door import By, Door, Here, credential
 from mufakat.server.http.refusal import UnknownEpoch
 from mufakat.server.http.reply import Json
 from mufakat.server.http.schemas import answers, requests
@@ -31,11 +33,12 @@ FOUND: dict[int | str, dict[str, Any]] = {
 @router.get("", response_model=answers.EventPage, responses=FOUND)
 async def events(
     here: Here,
+    by: By,
     query: Annotated[requests.Events, QueryOf()],
     accept: Annotated[str, Header(include_in_schema=False)] = "",
     last_event_id: Annotated[str, Header(max_length=128)] = "",
 ) -> Response:
-    """Read the event log behind a cursor, or follow it."""
+    """Read the event log behind a cursor, or follow it; an agent sees its own project's part."""
     feed = here.app.feed
     epoch, head = await feed.head()
     log = cursor.Log(epoch, head, await feed.oldest())
@@ -44,16 +47,22 @@ async def events(
         query.subject,
         query.conversation,
         tuple(kind for kind in query.kinds.split(",") if kind),
+        await sight.sieve(here.app, by),
     )
     if query.follow == "1" or (sse.MEDIA in accept and query.follow != "0"):
-        return _stream(here, log, place, wanted)
+        return _stream(here, log, place, wanted=wanted, by=by)
     if isinstance(place, MufakatError):
         raise place
     return Json(await _page(feed, log, place, wanted=wanted, query=query))
 
 
 def _stream(
-    here: Door, log: cursor.Log, place: Revision | MufakatError, wanted: tail.Wanted
+    here: Door,
+    log: cursor.Log,
+    place: Revision | MufakatError,
+    *,
+    wanted: tail.Wanted,
+    by: Principal,
 ) -> sse.EventStream:
     reset = isinstance(place, UnknownEpoch)
     if isinstance(place, MufakatError) and not reset:
@@ -66,6 +75,7 @@ def _stream(
         wanted=wanted,
         streams=here.streams,
         limits=here.limits,
+        credential=credential(by),
         reset=reset,
     )
 

@@ -10,6 +10,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 ID = r"^[A-Za-z0-9_-]{1,64}$"
 MAYBE_ID = r"^[A-Za-z0-9_-]{0,64}$"
 NAMES = r"^[a-z0-9_.,-]{0,400}$"
+ME = "me"
+LONGEST_NAME = 200
+WHO = "Identity, unique prefix of one, or alias; `me` is the caller."
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
@@ -24,7 +27,10 @@ def _plain(value: Any) -> Any:
 Plain = BeforeValidator(_plain)
 Seconds = Annotated[float, Field(ge=0, le=60, allow_inf_nan=False), Plain]
 MaybeId = Annotated[str, Field(pattern=MAYBE_ID)]
-Name = Annotated[str, Field(max_length=200)]
+Name = Annotated[str, Field(max_length=LONGEST_NAME)]
+Flag = Literal["0", "1"]
+Path = Annotated[str, Field(max_length=4096)]
+Whole = Annotated[int, Field(ge=0, le=2**53)]
 
 
 class Body(BaseModel):
@@ -133,7 +139,8 @@ class Events(Query):
 
     after: Annotated[str, Field(max_length=128)] = ""
     """The `id` of the last event seen; empty begins with the oldest kept."""
-    subject: MaybeId = ""
+    subject: Annotated[str, Field(max_length=512)] = ""
+    """Id, identity or resource."""
     conversation: MaybeId = ""
     kinds: Annotated[str, Field(pattern=NAMES)] = ""
     """Kinds of events, separated by commas."""

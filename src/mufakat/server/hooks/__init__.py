@@ -1,0 +1,1 @@
+"""Translates the hooks of engines into calls of services, and the answers back; nothing more."""

@@ -1,0 +1,1 @@
+"""The MCP door: eight tools for agents, over HTTP."""

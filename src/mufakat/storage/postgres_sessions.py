@@ -1,0 +1,161 @@
+"""Connections to PostgreSQL with the settings that durability and quick recovery rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import NullPool, Pool, QueuePool
+
+from mufakat.core import base
+from mufakat.storage import errors, head_row, postgres_server
+from mufakat.storage.postgres_address import Address
+from mufakat.storage.postgres_outage import Outage
+from mufakat.storage.postgres_server import Server
+from mufakat.storage.scope import Head
+
+IDLE_MS = 2_000
+"""A session that holds the head row and says nothing for so long is ended by the server."""
+LOCK_MS = 10_000
+READ_MS = 2_000
+SCAN_MS = 600_000
+
+CLIENT: Mapping[str, str] = MappingProxyType(
+    {
+        "connect_timeout": "2",
+        "keepalives": "1",
+        "keepalives_idle": "10",
+        "keepalives_interval": "3",
+        "keepalives_count": "3",
+        "tcp_user_timeout": "10000",
+    }
+)
+"""Our end; an address may say otherwise in its query."""
+EVERYWHERE: Mapping[str, str] = MappingProxyType(
+    {
+        "client_encoding": "UTF8",
+        "idle_in_transaction_session_timeout": str(IDLE_MS),
+        "lock_timeout": str(LOCK_MS),
+        "tcp_keepalives_idle": "10",
+        "tcp_keepalives_interval": "3",
+        "tcp_keepalives_count": "3",
+        "tcp_user_timeout": "10000",
+    }
+)
+"""The server's end."""
+WRITER: Mapping[str, str] = MappingProxyType(
+    {
+        **EVERYWHERE,
+        "default_transaction_isolation": "read committed",
+        "default_transaction_read_only": "off",
+    }
+)
+READER: Mapping[str, str] = MappingProxyType(
+    {
+        **EVERYWHERE,
+        "default_transaction_isolation": "repeatable read",
+        "default_transaction_read_only": "on",
+        "statement_timeout": str(READ_MS),
+    }
+)
+SCAN: Mapping[str, str] = MappingProxyType(
+    {**READER, "statement_timeout": str(SCAN_MS), "idle_in_transaction_session_timeout": "60000"}
+)
+"""For checks and exports, which read everything in one snapshot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """How this server connects: where to, under which name, and to which PostgreSQL only."""
+
+    address: Address
+    name: str
+    """Shown in pg_stat_activity."""
+    expected: Server | None = None
+    """Every connection must reach this server; None before it is known."""
+
+    def engine(
+        self,
+        what: str,
+        settings: Mapping[str, str],
+        *,
+        size: int = 0,
+        autocommit: bool = False,
+    ) -> Engine:
+        """An engine whose every new connection is verified; size 0 keeps none."""
+        pool: type[Pool] = QueuePool if size else NullPool
+        sizes: dict[str, Any] = {"pool_size": size, "max_overflow": 0} if size else {}
+        if autocommit:
+            sizes["isolation_level"] = "AUTOCOMMIT"
+        try:
+            engine = create_engine(
+                self.address.url.difference_update_query(["options"]),
+                connect_args=self._arguments(what, settings),
+                poolclass=pool,
+                hide_parameters=True,
+                use_native_hstore=False,
+                **sizes,
+            )
+        except ModuleNotFoundError as missing:
+            raise base.Unavailable(
+                "The driver for PostgreSQL is not installed.",
+                fix="install Mufakat with its extra: mufakat[postgres]",
+            ) from missing
+        event.listen(engine, "connect", self._verify)
+        return engine
+
+    def _arguments(self, what: str, settings: Mapping[str, str]) -> dict[str, str]:
+        query = self.address.url.query
+        named = {**CLIENT, "application_name": f"{self.name} {what}"}
+        arguments = {name: value for name, value in named.items() if name not in query}
+        ours = " ".join(
+            f"-c {name}={value.replace(' ', chr(92) + ' ')}" for name, value in settings.items()
+        )
+        theirs = query.get("options", "")
+        arguments["options"] = f"{theirs if isinstance(theirs, str) else ' '.join(theirs)} {ours}"
+        return arguments
+
+    def _verify(self, raw: Any, _: object) -> None:
+        try:
+            found = postgres_server.read(raw)
+            postgres_server.refuse_unsafe(found)
+            if self.expected is not None:
+                postgres_server.refuse_other(self.expected, found)
+        except (raw.Error, base.MufakatError) as error:
+            raw.close()
+            raise errors.translate(error) from error
+
+
+def begin(engine: Engine, outage: Outage, *, lock: bool) -> tuple[Connection, Head]:
+    """Begin a transaction by reading the head; answers the connection, which the caller closes.
+
+    A connection that died while it lay in the pool is replaced once: nothing was done on it.
+    Raises Unavailable at once while the database is known to be out of reach.
+    """
+    outage.refuse()
+    for last in (False, True):
+        connection: Connection | None = None
+        try:
+            connection = engine.connect()
+            head = head_row.read(connection, lock=lock)
+        except (SQLAlchemyError, base.MufakatError) as error:
+            lost = connection is None or connection.invalidated
+            if connection is not None:
+                connection.close()
+                if lost and not last:
+                    continue
+            raise _failed(error, outage if lost else None) from error
+        outage.over()
+        return connection, head
+    raise AssertionError("the loop answers or raises")
+
+
+def _failed(error: SQLAlchemyError | base.MufakatError, outage: Outage | None) -> base.MufakatError:
+    told = error if isinstance(error, base.MufakatError) else errors.translate(error)
+    if outage is not None and isinstance(told, base.Unavailable):
+        outage.failed(told)
+    return told
