@@ -27,6 +27,11 @@ class Moment(StrEnum):
     SESSION_END = "session-end"
 
 
+IN_A_RUN = frozenset({Moment.PRE_TOOL, Moment.POST_TOOL, Moment.PERMISSION, Moment.STOP})
+"""What an agent that Mufakat runs has to tell: its pack has told it what is new, and who starts it
+knows when it begins and ends. Each hook costs the engine a process."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """How an engine's settings name the moments."""
@@ -67,14 +72,22 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
 """Of the engines that start a command for every moment."""
 
 
-def settings(engine: str, command: Sequence[str], *, home: str = "") -> dict[str, list[object]]:
-    """The `hooks` part of an engine's settings: event → its groups.
+def settings(
+    engine: str,
+    command: Sequence[str],
+    *,
+    home: str = "",
+    moments: frozenset[Moment] = frozenset(Moment),
+) -> dict[str, list[object]]:
+    """The `hooks` part of an engine's settings: event → its groups, of the moments that are told.
 
     `command` starts the hook client; engine, moment and, where one is given, `home` follow it.
     """
     dialect = DIALECTS[engine]
     made: dict[str, list[object]] = {}
     for event, moment in dialect.events.items():
+        if moment not in moments:
+            continue
         words = [*command, engine, moment, *([home] if home else [])]
         hook: dict[str, object] = {"type": "command", "command": shell(words)}
         hook["timeout"] = TIMEOUT * (1000 if dialect.milliseconds else 1)

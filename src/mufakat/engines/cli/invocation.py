@@ -78,7 +78,8 @@ def hooks(run: Run, engine: str) -> dict[str, list[object]]:
     """Our hooks in an engine's words: event → groups; empty for a run without hooks."""
     if not run.access or not run.access.hook:
         return {}
-    return moments.settings(engine, run.access.hook, home=run.access.home)
+    told = moments.IN_A_RUN
+    return moments.settings(engine, run.access.hook, home=run.access.home, moments=told)
 
 
 def beside(theirs: Mapping[str, object], ours: Mapping[str, list[object]]) -> dict[str, object]:

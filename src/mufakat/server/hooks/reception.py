@@ -68,7 +68,7 @@ class Reception:
         if call.within:
             guarded = call.moment is Moment.PRE_TOOL
             return await self._guard(known.by, call) if guarded else Answer()
-        turn = self.memory.turn(call)
+        turn = known.by.run or self.memory.turn(call)
         if call.skipped:
             await self.gate.skipped(known.by, call.skipped)
         await self._report(known, call)

@@ -22,7 +22,7 @@ from mufakat.services.coordination.act import Outside
 log = logging.getLogger(__name__)
 LONGEST = 60.0
 """Seconds without a look, also where nothing is due."""
-GATHER = 0.1
+GATHER = 0.25
 """A look waits so long for what else is about to happen: an answer streams ten events a second."""
 AGAIN = 5.0
 """Seconds until what failed, or could not be done, is tried again."""
