@@ -102,7 +102,7 @@ def remove(session: Session, /, id: str) -> int:
 def _row(item: Mapping[str, Any]) -> tuple[str, str, str]:
     when = item["condition"]
     lasting = f" for {when['seconds']:g}s" if when["seconds"] else ""
-    data = " ".join(f"{name}={value}" for name, value in item["data"].items() if value)
+    data = " ".join(f"{name}={value}" for name, value in item["data"].items())
     return (
         output.line(item["id"]),
         output.line(f"{when['who']}={'|'.join(when['states'])}{lasting}"),

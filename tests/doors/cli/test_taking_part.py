@@ -274,3 +274,11 @@ def test_l11_a_guarded_command_ends_when_its_lease_is_lost(
     assert running.wait(60) == 75
     assert living(int(mark.read_text())) == []
     shared.run("lease", "release", stolen["id"])
+
+
+def test_a_reaction_shows_what_was_asked_for_and_no_more(shared: Mufakat, pair: Pair) -> None:
+    data = {"to": "role:reviewer", "body": "Go."}
+    words = [f"{name}={value}" for name, value in data.items()]
+    kept = pair[0].run("on", "add", "role:nobody=idle", "send", *words).json
+    assert kept["data"] == data
+    assert pair[0].run("on", "remove", kept["id"]).code == 0

@@ -11,6 +11,7 @@ from mufakat.core.coordination.instance import Instance
 from mufakat.core.coordination.notice import Notice
 from mufakat.core.coordination.waiting import Reaction
 from mufakat.server.http.views import Json, stamp, when
+from mufakat.services.coordination import act
 
 
 def agent(one: Instance) -> Json:
@@ -103,7 +104,7 @@ def reaction(one: Reaction) -> Json:
             "seconds": float(one.condition.seconds),
         },
         "action": one.action.value,
-        "data": dict(one.data),
+        "data": {name: value for name, value in one.data if name != act.SECRETS},
         "once": one.once,
         "created": stamp(one.created),
         "fired": len(one.fired),

@@ -19,6 +19,7 @@ from mufakat.core.coordination.principal import Principal
 from mufakat.core.coordination.sending import Sending
 from mufakat.core.coordination.state import On, Report, State
 from mufakat.core.coordination.waiting import Condition
+from mufakat.sdk.agent import condition
 from mufakat.server import sight
 from mufakat.server.mcp import answers, arguments, tools
 from mufakat.server.mcp.arguments import Arguments
@@ -153,15 +154,11 @@ def _fence(asked: arguments.Lease) -> int:
 
 
 def _condition(text: str) -> Condition:
-    who_, equals, wanted = text.partition("=")
-    names, _, lasting = wanted.partition(" for ")
     try:
-        states = frozenset(State(name.strip()) for name in names.split("|"))
-        seconds = float(lasting.strip().removesuffix("s") or 0)
+        read = condition(text)
+        states = frozenset(State(name.strip()) for name in read["states"])
     except ValueError:
-        equals = ""
-    if not equals or not who_.strip():
         raise InvalidInput(
             f"{text!r} is not a condition.", fix="Write it like `role:tester=idle for 2s`."
-        )
-    return Condition(who_.strip(), states, seconds)
+        ) from None
+    return Condition(read["who"], states, read["seconds"])
