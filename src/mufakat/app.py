@@ -38,6 +38,7 @@ from mufakat.services.coordination.leases import Leases
 from mufakat.services.coordination.mailbox import Inbox
 from mufakat.services.coordination.notices import Notices
 from mufakat.services.coordination.policy import Policy
+from mufakat.services.coordination.presence import Presence
 from mufakat.services.coordination.rulebook import Rulebook
 from mufakat.services.coordination.sessions import Sessions
 from mufakat.services.coordination.states import States
@@ -79,6 +80,7 @@ class App:
     agents: Agents
     states: States
     sessions: Sessions
+    presence: Presence
     inbox: Inbox
     gate: Gate
     context: Context
@@ -116,6 +118,7 @@ async def build(settings: Settings, *, address: str = "") -> App:
         support.become_subreaper()
         await sweep.end_orphans(one_shot.home_mark(home), ())
         await app.agents.prepare(alone=_alone(store))
+        await app.presence.recover()
         await app.turns.recover(alone=_alone(store))
         await app.metrics.begin()
         app.timer.start()
@@ -132,6 +135,7 @@ def _assemble(settings: Settings, store: Store, *, address: str) -> App:
     person = talk.person_identity(host, _instance(home))
     turns = _turns(settings, store, roster, scrub, person=person, address=address)
     processes, rulebook = LocalProcesses(), Rulebook(home / rulebooks.FILE)
+    presence = Presence(store, server=person)
     join = credentials.digest(_join_token(home))
     metrics, shared = Metrics(store), chat_secrets(settings.chat)
     agents = Agents(store, processes, host=host, person=person, join_digest=join)
@@ -147,14 +151,17 @@ def _assemble(settings: Settings, store: Store, *, address: str) -> App:
         agents=agents,
         states=States(store),
         sessions=Sessions(store, agents, host=host),
+        presence=presence,
         inbox=Inbox(store, scrub),
-        gate=Gate(store, scrub, rules=lambda: rulebook.edition().policy.gates),
+        gate=Gate(store, scrub, rules=lambda: rulebook.edition().policy.gates, person=person),
         context=Context(store, scrub, count=metrics.told),
         notices=Notices(store, scrub),
         leases=Leases(store, rulebook, scrub=scrub),
         policy=Policy(store, rulebook),
         waiting=Waiting(store, scrub),
-        timer=_timer(settings, store, processes, turns=turns, rulebook=rulebook, host=host),
+        timer=_timer(
+            settings, store, processes, turns=turns, rulebook=rulebook, host=host, presence=presence
+        ),
         metrics=metrics,
         ledger=Ledger(store, scrub),
         chat=_bridge(settings, store, scrub, shared),
@@ -171,6 +178,7 @@ def _timer(
     turns: Turns,
     rulebook: Rulebook,
     host: str,
+    presence: Presence,
 ) -> Timer:
     return Timer(
         store,
@@ -179,6 +187,7 @@ def _timer(
         outside=Outside(lambda ask, key: turns.ask(ask, key=key), webhook.call),
         rules=rulebook.of,
         quiet_seconds=settings.turn_seconds,
+        cut=presence.lost_at,
     )
 
 

@@ -141,8 +141,8 @@ async def test_members_follow_threads_and_cursors_only_rise(store: Store) -> Non
         tx.conversations.add(store_records.conversation(second))
         for talk in (second, TALK):
             tx.members.join(Member(talk, ALICE, 3))
-        tx.members.join(Member(TALK, BOB, 0))
-        tx.members.join(Member(TALK, ALICE, 99))
+        assert tx.members.join(Member(TALK, BOB, 0))
+        assert not tx.members.join(Member(TALK, ALICE, 99))
         tx.members.told(TALK, ALICE, cursor=5)
         tx.members.told(TALK, ALICE, cursor=4)
 

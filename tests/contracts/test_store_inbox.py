@@ -294,3 +294,52 @@ async def test_requests_that_somebody_waits_for(store: Store) -> None:
 
     assert await awaited(BOB) == [number(1), number(5)]
     assert await awaited(ALICE) == [number(n) for n in (1, 2, 3, 5)]
+
+
+async def test_many_are_read_as_one(store: Store) -> None:
+    await store.write(make.join)
+    for at in range(1, 40):
+        await store.write(lambda tx, at=at: post(tx, at))
+    ids = [number(at) for at in range(1, 45)]
+
+    def query(tx: Transaction) -> None:
+        envelopes, said = tx.inbox.envelopes(ids), tx.messages.some(ids)
+        assert envelopes == {id: tx.inbox.envelope(id) for id in ids[:39]}
+        assert said == {id: tx.messages.get(id) for id in ids[:39]}
+        rows = tx.inbox.among(BOB, ids)
+        assert {row.message: row for row in rows} == {id: tx.inbox.get(BOB, id) for id in ids[:39]}
+        assert not (tx.inbox.envelopes([]) or tx.messages.some([]) or tx.inbox.among(BOB, []))
+        assert not tx.inbox.among(CAROL, ids)
+
+    await store.read(query)
+
+
+async def test_who_spoke_last_is_told_without_the_words(store: Store) -> None:
+    await store.write(make.join)
+    for at in range(1, 6):
+        await store.write(lambda tx, at=at: post(tx, at))
+    spoken = await store.read(lambda tx: tx.messages.said(TALK, limit=3))
+    whole = await store.read(lambda tx: tx.messages.page(TALK, after=0, limit=9))
+    assert [(one.id, one.kind, one.speaker) for one in spoken] == [
+        (one.id, one.kind, one.speaker) for one in reversed(whole[-3:])
+    ]
+
+
+async def test_a_glance_sees_what_is_committed_and_writes_nothing(store: Store) -> None:
+    await store.write(make.join)
+    await store.write(lambda tx: post(tx, 1))
+    assert await store.glance(lambda tx: tx.inbox.envelope(number(1))) is not None
+    with pytest.raises(base.StoreReadOnly):
+        await store.glance(lambda tx: post(tx, 2))
+    await store.write(lambda tx: post(tx, 2))
+    assert await store.glance(lambda tx: tx.inbox.envelope(number(2))) is not None
+    with pytest.raises(Broken):
+        await store.glance(_break)
+    assert (
+        await store.glance(lambda tx: tx.events.after(base.Revision(0), limit=1, kinds=["x"])) == []
+    )
+
+
+def _break(tx: Transaction) -> None:
+    tx.events.after(base.Revision(0), limit=1, kinds=["x"])
+    raise Broken

@@ -114,8 +114,12 @@ async def test_l9_live_is_not_ended_or_locked(open_store: Open) -> None:
         key = f"port:{port}"
         assert await ids(store, lambda tx, key=key: tx.leases.touching([key])) == found
     assert await ids(store, lambda tx: tx.leases.of(ALICE)) == ["l_4", "l_0"]
+    assert await ids(store, lambda tx: tx.leases.rested(Millis(1_000))) == ["l_3"]
+    assert await ids(store, lambda tx: tx.leases.rested(Millis(1_001))) == []
     readings.elapsed_ms = 500
     assert await ids(store, lambda tx: tx.leases.live()) == ["l_4", "l_0"]
+    assert await ids(store, lambda tx: tx.leases.rested(Millis(1_000))) == ["l_3", "l_2"]
+    assert await ids(store, lambda tx: tx.leases.rested(Millis(1_001))) == ["l_2"]
     assert await ids(store, lambda tx: tx.leases.touching(["port:2"])) == []
     await store.close()
 

@@ -128,7 +128,8 @@ def test_opencode_loads_our_plugin_beside_the_persons(tmp_path: Path) -> None:
     plugins = json.loads(made.env["OPENCODE_CONFIG_CONTENT"])["plugin"]
     assert plugins == ["mine", (tmp_path / opencode.PLUGIN).as_uri()]
     source = made.files[opencode.PLUGIN]
-    assert source == opencode_plugin.source(HOOK, home=ACCESS.home)
+    assert source == opencode_plugin.source(HOOK, home=ACCESS.home, words=False)
+    assert "const WORDS = false;" in source
     assert json.dumps(list(HOOK)) in source
 
 

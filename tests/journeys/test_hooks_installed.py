@@ -150,6 +150,27 @@ async def test_it_joins_is_kept_off_is_held_and_leaves(
     assert name not in {"claude", "codex", "opencode"} or not before.exists()
 
 
+@pytest.mark.parametrize("person", clis.NAMES, indirect=True)
+async def test_case_032_its_last_words_are_known_to_who_comes_next(
+    person: Person, model: server.ModelServer
+) -> None:
+    room, name = person.room, person.setup.name
+    look = {"name": "$shell", "args": {"command": "echo looked"}}
+    turns = [{"text": "I will look.", "tools": [look]}, {"text": "The pelican is grey."}]
+    model.set_script({"turns": turns, "default": {"text": "Nothing more."}})
+    assert person.install(Scope.USER)
+    process = await person.start()
+    _, err = await asyncio.wait_for(process.communicate(), 120)
+    assert process.returncode == 0, err
+    speaker = (await room.one(name)).identity
+    told = await room.fire("claude", "session-start", source="startup", session_id="next")
+    news = json.dumps(told, ensure_ascii=False)
+    assert news.count("The pelican is grey.") == 1
+    assert speaker in news
+    # Gemini tells the whole of its answer, from its first word.
+    assert name == "gemini" or "I will look." not in news, "that was on the way"
+
+
 @pytest.mark.parametrize("person", ["claude", "gemini", "opencode"], indirect=True)
 async def test_hooks_of_a_project_are_found(person: Person, model: server.ModelServer) -> None:
     assert person.install(Scope.PROJECT)

@@ -30,6 +30,8 @@ class Server:
             raise errors.Unreachable("cut")
         if path.endswith("/release"):
             return {"result": "ok"}
+        if path.endswith("/defer"):
+            return {"id": "l_1", "fences": {"repo:/x": str(2**62)}, "expires_in": 10.0}
         if self.lost:
             raise errors.ServerError("lost", code="lease_lost", extra={"reason": "expired"})
         ttl = float(body["ttl"])
@@ -51,6 +53,16 @@ def test_it_is_valid_after_it_was_granted_and_knows_its_fence() -> None:
     held = lease(server).acquire()
     assert held.valid and held.fences == {"repo:/x": 2**62}
     held.check()
+
+
+def test_putting_off_that_it_is_taken_gives_it_no_longer_life() -> None:
+    server = Server()
+    held = lease(server).acquire()
+    server.time += 20
+    held.defer()
+    assert server.told[-1] == ("/leases/l_1/defer", {"fence": str(2**62)})
+    server.time += 10
+    assert not held.valid
 
 
 @pytest.mark.parametrize("travel", [0.0, 0.4, 5.0])

@@ -35,6 +35,7 @@ HOT = {
     "envelopes._EARLIEST": "ix_envelopes_due",
     "leases._OPEN": "ix_leases_open",
     "leases._LOCKED": "ix_leases_locked",
+    "leases._RESTED": "ix_leases_locked",
     "leases._OF_HOLDER": "ix_leases_holder",
     "leases._EARLIEST": "ix_leases_due",
     "leases._TOUCHING": "ix_lease_resources_live",

@@ -47,30 +47,30 @@ def connection(tmp_path: Path) -> Iterator[Connection]:
         yield opened
 
 
-def ready(connection: Connection, statement: Any, **params: Any) -> prepared.Prepared | None:
-    return prepared.shelf(connection).find(connection, statement, params)
+def ready(connection: Connection) -> prepared.Statements:
+    found = prepared.of(connection)
+    assert found is not None
+    return found
 
 
 def put(connection: Connection, **row: Any) -> int:
-    found = ready(connection, INSERT, **row)
-    assert found is not None and found.columns is None
-    return found.run(connection, row).rowcount
+    changed = ready(connection).change(INSERT, row)
+    assert changed is not None
+    return changed
 
 
 def test_rows_are_those_of_sqlalchemy(connection: Connection) -> None:
     assert put(connection, id=1, name="one") == 1
-    found = ready(connection, GET, key=1)
-    assert found is not None
-    mine, theirs = found.rows(connection, {"key": 1}), connection.execute(GET, {"key": 1}).all()
-    assert mine == theirs == [(1, "one")]
-    assert dict(mine[0]._mapping) == {"id": 1, "name": "one"} and mine[0].name == "one"
+    mine = ready(connection).rows(GET, {"key": 1})
+    theirs = connection.execute(GET, {"key": 1}).all()
+    assert mine is not None and mine == theirs == [(1, "one")]
+    assert mine[0]._asdict() == theirs[0]._asdict() == {"id": 1, "name": "one"}
+    assert mine[0].name == "one"
 
 
 def test_values_of_the_statement_itself_are_kept(connection: Connection) -> None:
     put(connection, id=1, name="one")
-    found = ready(connection, NEXT, key=1)
-    assert found is not None
-    assert found.rows(connection, {"key": 1}) == [(11,)]
+    assert ready(connection).rows(NEXT, {"key": 1}) == [(11,)]
 
 
 def test_a_form_is_made_for_each_set_of_names(connection: Connection) -> None:
@@ -92,9 +92,14 @@ def test_a_refusal_is_sqlalchemys_and_shows_no_value(connection: Connection) -> 
 def test_what_it_cannot_do_is_left_to_sqlalchemy(
     connection: Connection, statement: Any, params: dict[str, Any]
 ) -> None:
-    assert ready(connection, statement, **params) is None
+    assert ready(connection).rows(statement, params) is None
 
 
 def test_whoever_listens_hears_every_statement(connection: Connection) -> None:
     event.listen(connection, "before_cursor_execute", lambda *_: None)
-    assert ready(connection, GET, key=1) is None
+    assert prepared.of(connection) is None
+
+
+def test_a_statement_of_the_other_kind_is_left_to_sqlalchemy(connection: Connection) -> None:
+    assert ready(connection).rows(INSERT, {"id": 1}) is None
+    assert ready(connection).change(GET, {"key": 1}) is None

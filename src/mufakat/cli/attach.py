@@ -26,7 +26,7 @@ def attached(session: Session) -> Iterator[Client]:
     place = session.home
     own = discovery.given(os.environ, place)
     if own is not None:
-        yield Client(own)
+        yield Client(own, old=_tell)
         return
     if session.local:
         from mufakat.cli import up
@@ -43,4 +43,8 @@ def attached(session: Session) -> Iterator[Client]:
 
 def client_of(place: Path, endpoint: Endpoint) -> Client:
     """A client that finds the home's server again when it was started anew."""
-    return Client(endpoint, find=lambda: discovery.find(place))
+    return Client(endpoint, find=lambda: discovery.find(place), old=_tell)
+
+
+def _tell(since: str) -> None:
+    click.echo(f"note: the database is away; this was read at {clean(since)}.", err=True)

@@ -127,6 +127,27 @@ def transfer(session: Session, /, id: str, to: str, fence: str) -> int:
     return 0
 
 
+@command.command("defer")
+@click.argument("id")
+@click.option("--fence", default="", metavar="N", help="Looked up where it is left out.")
+@use
+def defer(session: Session, /, id: str, fence: str) -> int:
+    """Put off, once, that a lease passes to somebody of a higher class.
+
+    The time when it does moves by the policy's grace period. Exit code 4 the second time.
+
+    \b
+    Example:
+      mufakat lease defer l_01jf3k
+    """
+    with attach.attached(session) as client:
+        wanted = ids.checked(id, listed_by="mufakat lease list")
+        body = {"fence": fence or _fence(client, wanted)}
+        found = client.post(f"/leases/{wanted}/defer", body)
+    _print_one(session, found)
+    return 0
+
+
 @command.command("steal")
 @click.argument("resources", nargs=-1, required=True, metavar="RESOURCE...")
 @click.option("--reason", required=True, metavar="TEXT", help="Stands in the audit log.")

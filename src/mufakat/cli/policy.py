@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 import click
 
-from mufakat.cli import attach, output
+from mufakat.cli import attach, duration, output
 from mufakat.cli import resources as paths
 from mufakat.cli.session import Group, Session, use
+
+CLASSES = ("CLASS", "PREEMPTION", "MAX HOLD", "MIN HOLD", "LEASES", "BROAD")
 
 
 @click.group("policy", cls=Group, invoke_without_command=True)
@@ -35,10 +40,7 @@ def show(session: Session, /) -> int:
     """
     with attach.attached(session) as client:
         found = client.get("/policy")
-    if session.json:
-        click.echo(output.json_text(found))
-    else:
-        click.echo(output.pairs([(k, v) for k, v in found.items() if v not in (None, "", [])]))
+    click.echo(output.json_text(found) if session.json else "\n\n".join(_parts(found)))
     return 0
 
 
@@ -60,5 +62,69 @@ def explain(session: Session, /, resources: tuple[str, ...], shared: bool) -> in
     if session.json:
         click.echo(output.json_text(found))
     else:
-        click.echo(output.pairs(list(found.items())))
+        click.echo(output.pairs([(name, value) for name, value in _said(found) if value != ""]))
     return 0
+
+
+def _parts(found: Mapping[str, Any]) -> Iterator[str]:
+    """The policy as people read it: its settings, then a table for everything that has rows."""
+    yield output.pairs([(name, value) for name, value in _settings(found) if value])
+    yield output.table(CLASSES, [_class(one) for one in found["classes"]], right="cde")
+    named = [(one["pattern"], one["class"]) for one in found["identities"]]
+    for head, rows in (
+        (("IDENTITY", "CLASS"), named),
+        (("ROLE", "CLASS"), found["roles"].items()),
+        (("ROLE", "STOP GATE"), found["gates"].items()),
+    ):
+        if rows:
+            yield output.table(head, [(output.line(one), output.line(two)) for one, two in rows])
+
+
+def _settings(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    busy = found["high_traffic"]
+    yield "version", found["version"]
+    yield "problem", found["problem"]
+    yield "class", f"{found['default']}; of people {found['operator']}"
+    trusted = found["trust_claimed_roles"]
+    yield "roles", "count where they are only claimed too" if trusted else "count where granted"
+    yield "grace", duration.shown(found["grace"])
+    yield "aging", f"a class counts as {duration.shown(found['aging'])} of waiting"
+    yield "queue", f"{output.number(found['queue'])} for one resource"
+    yield "requests", f"{found['per_second']:g} a second, {output.number(found['burst'])} at once"
+    yield (
+        "high traffic",
+        f"from {_load(busy, 'on')} until {_load(busy, 'off')}; "
+        f"leases last {duration.shown(busy['max_ttl'])}",
+    )
+
+
+def _load(busy: Mapping[str, Any], way: str) -> str:
+    return f"{busy[f'depth_{way}']} waiting or {duration.shown(busy[f'wait_{way}'])} of waiting"
+
+
+def _class(one: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        output.line(one["name"]),
+        output.line(one["preemption"]),
+        duration.shown(one["max_hold"]),
+        duration.shown(one["min_hold"]),
+        output.number(one["leases"]),
+        output.number(one["broad"]),
+    )
+
+
+def _said(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "answer", found["answer"]
+    yield "rule", found["rule"]
+    yield "class", found["name"] + (" (a higher one was asked for)" if found["clamped"] else "")
+    yield "note", found["note"]
+    yield "why", found["why"]
+    for one in found["holders"]:
+        reason = f": {one['reason']}" if one["reason"] else ""
+        left = duration.shown(one["remaining"])
+        yield "held by", f"{one['holder']}, {one['resource']}, {left} left{reason}"
+    yield "position", output.number(found["position"]) if found["position"] else ""
+    yield "circle", " → ".join(found["cycle"])
+    yield "lasts", duration.shown(found["ttl"])
+    yield "high traffic", "on" if found["high_traffic"] else ""
+    yield "policy", found["version"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -27,10 +27,13 @@ class Life(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A bearer, as its hash; what it may do is what its instance may do."""
+    """A bearer, as its hash; what it may do is what its instance may do.
+
+    That an instance was granted its role is kept as one too, which no token can have as its hash.
+    """
 
     digest: str
-    """SHA-256 of the token, hex."""
+    """SHA-256 of the token, hex; of a granted role the words that say so."""
     identity: str
     epoch: int
     life: Life
@@ -96,8 +99,8 @@ class Credentials(Protocol):
 class Members(Protocol):
     """Who follows which thread."""
 
-    def join(self, member: Member) -> None:
-        """Follow a thread; nothing changes where it is followed already."""
+    def join(self, member: Member) -> bool:
+        """Follow a thread; False where it is followed already, which changes nothing."""
         ...
 
     def leave(self, conversation: ConversationId, identity: str) -> None: ...
@@ -113,6 +116,10 @@ class Inbox(Protocol):
 
     def send(self, envelope: Envelope) -> None: ...
     def envelope(self, message: MessageId) -> Envelope | None: ...
+    def envelopes(self, messages: Sequence[MessageId]) -> Mapping[MessageId, Envelope]:
+        """Several at once; one that there is not is left out."""
+        ...
+
     def keep_envelope(self, envelope: Envelope) -> None: ...
     def deliver(self, delivery: Delivery) -> Delivery:
         """Put a message into an inbox under its next number; a held one gets none.
@@ -122,6 +129,10 @@ class Inbox(Protocol):
         ...
 
     def get(self, recipient: str, message: MessageId) -> Delivery | None: ...
+    def among(self, recipient: str, messages: Sequence[MessageId]) -> Sequence[Delivery]:
+        """Which of some messages are in an inbox, in no order."""
+        ...
+
     def keep(self, delivery: Delivery) -> None:
         """Store how far a message got; its number stays."""
         ...
@@ -186,6 +197,10 @@ class Leases(Protocol):
 
     def touching(self, resources: Sequence[str]) -> Sequence[Lease]:
         """Live leases that may conflict: on these very keys, and all on or against patterns."""
+        ...
+
+    def rested(self, since: Millis) -> Sequence[Lease]:
+        """Ended with a lock that ran out at `since` or later, oldest first."""
         ...
 
     def of(self, holder: str) -> Sequence[Lease]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -23,7 +23,7 @@ from mufakat.core.base import (
 from mufakat.core.pack.receipt import StoredPack
 from mufakat.core.talk.agent import Agent
 from mufakat.core.talk.conversation import Conversation, Project
-from mufakat.core.talk.message import Draft, Kind, Message
+from mufakat.core.talk.message import Draft, Kind, Message, Said
 from mufakat.core.talk.session import Session
 from mufakat.core.talk.turn import Status, Turn
 from mufakat.core.talk.usage import Usage
@@ -72,6 +72,14 @@ class Messages(Protocol):
 
     def get(self, id: MessageId) -> Message | None:
         """The whole message; a damaged row raises StoreCorrupt instead of a wrong text."""
+        ...
+
+    def some(self, ids: Sequence[MessageId]) -> Mapping[MessageId, Message]:
+        """Several whole messages at once; one that there is not is left out."""
+        ...
+
+    def said(self, conversation: ConversationId, *, limit: int) -> Sequence[Said]:
+        """Who spoke last, newest first."""
         ...
 
     def newest(
@@ -250,12 +258,24 @@ class Health:
 class Store(Protocol):
     """A durable store with one writer."""
 
+    @property
+    def away(self) -> bool:
+        """Whether the database is out of reach just now: nothing can be read or written."""
+        ...
+
     async def write(self, step: Callable[[Transaction], T]) -> T:
         """Run a plain function in one transaction and commit; when it raises, nothing remains."""
         ...
 
     async def read(self, query: Callable[[Transaction], T]) -> T:
         """Run a plain function on a consistent snapshot that cannot be written to."""
+        ...
+
+    async def glance(self, query: Callable[[Transaction], T]) -> T:
+        """Run what reads a few rows by their keys, at once where that is cheap.
+
+        Unlike with `read`, two of its queries may see two states.
+        """
         ...
 
     async def wait(self, after: Revision, *, seconds: float) -> Revision:

@@ -13,6 +13,7 @@ from mufakat.sdk import clock, discovery, errors, home
 from mufakat.sdk.client import Client, Endpoint, new_key
 from mufakat.sdk.lease import Lease
 from mufakat.sdk.outbox import Outbox
+from mufakat.sdk.presence import Presence
 
 UNREAD = frozenset({"queued", "offered"})
 """Statuses of messages that no output has shown yet."""
@@ -109,6 +110,13 @@ class Agent:
         """Report that it is done for now; whoever waits for that starts."""
         self._report("idle", detail=detail)
 
+    def presence(self) -> Presence:
+        """A connection to hold in a `with` block: cut, the agent is lost 20 seconds later.
+
+        Its leases stay until their time is over; any call brings it back.
+        """
+        return Presence(self._client, self.identity)
+
     def lease(
         self,
         *resources: str,
@@ -175,15 +183,17 @@ class Agent:
 
         Where there are none it waits `wait` seconds for one. What it answers counts as read.
         """
-        found = self._open(limit) or self._claim(limit, wait)
+        found = self._due(limit) or self._claim(limit, wait)
         fresh = [one["number"] for one in found if one["status"] in UNREAD]
         if fresh:
             self._client.post("/inbox/shown", {"numbers": fresh})
         return found
 
-    def _open(self, limit: int) -> list[dict[str, Any]]:
-        found = self._client.get("/inbox", {"open": 1, "limit": limit})["items"]
-        return [one for one in found if one["requires_ack"] or one["status"] in UNREAD]
+    def _due(self, limit: int) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._client.get("/inbox", {"due": 1, "limit": limit})[
+            "items"
+        ]
+        return found
 
     def _claim(self, limit: int, wait: float) -> list[dict[str, Any]]:
         body = {"limit": limit, "wait": wait}

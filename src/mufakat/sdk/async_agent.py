@@ -9,6 +9,7 @@ from typing import Any
 
 from mufakat.sdk.agent import Agent
 from mufakat.sdk.lease import Lease
+from mufakat.sdk.presence import Presence
 
 
 class AsyncAgent:
@@ -42,6 +43,16 @@ class AsyncAgent:
     async def idle(self, detail: str = "") -> None:
         """Report that it is done for now."""
         await asyncio.to_thread(self.agent.idle, detail)
+
+    @asynccontextmanager
+    async def presence(self) -> AsyncIterator[Presence]:
+        """A connection to hold in an `async with` block: cut, the agent is lost soon after."""
+        held = self.agent.presence()
+        await asyncio.to_thread(held.__enter__)
+        try:
+            yield held
+        finally:
+            await asyncio.to_thread(held.close)
 
     @asynccontextmanager
     async def lease(self, *resources: str, **options: Any) -> AsyncIterator[Lease]:

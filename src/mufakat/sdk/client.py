@@ -19,6 +19,8 @@ API = "/api/v1"
 CONNECT_SECONDS = 0.3
 READ_SECONDS = 60.0
 ANSWER_BYTES = 256 * 1024 * 1024
+OLD = "Mufakat-Stale-Since"
+"""Header of an answer that the server remembers while its database is away."""
 
 Query = Mapping[str, str | int]
 
@@ -38,13 +40,15 @@ class Client:
     """Sends requests; every failure is a `ServerError`.
 
     `find` answers where the server is now: it is asked after a lost connection, because a
-    server that was started again listens on another port.
+    server that was started again listens on another port. `old` hears since when an answer is
+    old, where it is: the server's database is away then.
     """
 
     endpoint: Endpoint
     find: Callable[[], Endpoint | None] | None = None
     sleep: Callable[[float], None] = time.sleep
     draw: Callable[[], float] = random.random
+    old: Callable[[str], None] | None = None
 
     def get(
         self,
@@ -158,6 +162,9 @@ class Client:
             connection.close()
         if answer.status >= 300:
             raise _refusal(answer, data)
+        since = answer.getheader(OLD, "")
+        if since and self.old is not None:
+            self.old(since)
         try:
             return json.loads(data) if data else None
         except ValueError as problem:

@@ -100,6 +100,15 @@ class Lease:
                 raise LeaseLost(str(problem), reason=self._lost) from problem
             self._take(before)
 
+    def defer(self) -> None:
+        """Put off, once, that it passes to somebody of a higher class.
+
+        Raises `ServerError` with code `conflict` the second time, and where nobody takes it.
+        """
+        with self._turn:
+            body = {"fence": self._fence}
+            self._record |= self._client.post(f"/leases/{self.id}/defer", body)
+
     def release(self) -> None:
         """Give it back; harmless where it is gone already."""
         self._done.set()

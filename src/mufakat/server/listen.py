@@ -11,6 +11,8 @@ from pathlib import Path
 from mufakat.core.base import InUse, InvalidInput, Unavailable
 
 BACKLOG = 512
+DEAD_AFTER = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 30_000}
+"""A peer that does not even acknowledge what was sent is taken for gone: seconds, milliseconds."""
 ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared, not bound
 """Addresses that stand for all of this machine's, and the one that its own clients use."""
 
@@ -28,6 +30,7 @@ def bind(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        _notice_dead(listener)
         listener.bind(address)
         listener.listen(BACKLOG)
     except OSError as problem:
@@ -35,6 +38,15 @@ def bind(host: str, port: int) -> socket.socket:
         raise _refusal(problem, host, port) from problem
     listener.setblocking(False)
     return listener
+
+
+def _notice_dead(listener: socket.socket) -> None:
+    """Let connections end whose other side went without a word; accepted sockets inherit it."""
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in DEAD_AFTER.items():
+        option = getattr(socket, name, None)
+        if option is not None:
+            listener.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 def url(listener: socket.socket) -> str:

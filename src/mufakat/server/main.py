@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
 import socket
@@ -31,6 +32,8 @@ logger = logging.getLogger(__name__)
 GRACE_SECONDS = 5
 FLUSH_TRIES, FLUSH_PAUSE = 100, 0.01
 ACCEPT_TURNS = 5
+COLLECT = (20_000, 20, 20)
+"""New objects between two looks for cycles; requests make few cycles and many objects."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -177,8 +180,16 @@ async def _serve(settings: Settings, on_ready: OnReady, *, limits: Limits) -> No
     async with _running(settings, limits) as (ready, server):
         for number in SIGNALS:
             loop.add_signal_handler(number, server.stop)
+        _settle()
         on_ready(ready)
         await server.asked.wait()
+
+
+def _settle() -> None:
+    """Spare the collector what was made at the start and stays; it looks at it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECT)
 
 
 @contextlib.asynccontextmanager

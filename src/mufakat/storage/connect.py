@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.pool import NullPool, Pool, QueuePool
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool, Pool, QueuePool
 
 from mufakat.core import base
 from mufakat.storage import errors
@@ -17,6 +17,11 @@ APPLICATION_ID = 0x4D55464B
 BUSY_MS = 5000
 JOURNAL_LIMIT = 64 * 1024 * 1024
 CHECKPOINT_PAGES = 1000
+CACHED_STATEMENTS = 512
+"""Compiled by SQLite and kept; the driver's own 128 are fewer than there are."""
+READ_SECONDS = 2.0
+DEADLINE = "deadline"
+"""Entry of a reader connection's `info`."""
 STEPS_PER_LOOK = 50_000
 """How many steps of SQLite's machine pass between two looks at a reader's deadline."""
 
@@ -44,7 +49,13 @@ READER: dict[str, int | str] = {**SAFE, "wal_autocheckpoint": 0, "query_only": 1
 def open_raw(path: Path, pragmas: dict[str, int | str], *, query: str = "") -> sqlite3.Connection:
     """Open `path` and set and verify `pragmas`; `query` is a URI query such as `mode=ro`."""
     uri = f"file:{quote(str(path))}?{query or 'mode=rw'}"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        uri,
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=CACHED_STATEMENTS,
+    )
     try:
         for name, wanted in pragmas.items():
             connection.execute(f"PRAGMA {name}={wanted}").fetchall()
@@ -78,18 +89,59 @@ def writer(path: Path) -> Engine:
     return engine
 
 
-def reader(path: Path, *, size: int = 4, seconds: float = 2.0, query: str = "") -> Engine:
+def reader(path: Path, *, size: int = 4, seconds: float = READ_SECONDS, query: str = "") -> Engine:
     """An engine of snapshots that cannot write and are stopped after `seconds`."""
     engine = _engine(path, READER, query=query, pool=QueuePool, size=size)
 
+    @event.listens_for(engine, "connect")
+    def watch_the_time(raw: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
+        deadline = record.info[DEADLINE] = Deadline(seconds)
+        raw.set_progress_handler(deadline.over, STEPS_PER_LOOK)
+
     @event.listens_for(engine, "begin")
     def take_snapshot(connection: Connection) -> None:
-        end = time.monotonic() + seconds
-        raw = driver_connection(connection)
-        raw.set_progress_handler(lambda: time.monotonic() > end, STEPS_PER_LOOK)
-        connection.exec_driver_sql("BEGIN")
+        if not driver_connection(connection).in_transaction:
+            begin_snapshot(connection)
 
     return engine
+
+
+class Deadline:
+    """Until when a reader may read."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._end = 0.0
+        self.start()
+
+    def start(self) -> None:
+        """Let the time begin anew."""
+        self._end = time.monotonic() + self._seconds
+
+    def over(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() > self._end
+
+
+def begin_snapshot(connection: Connection) -> None:
+    """Begin to read one state of the file on a reader's connection."""
+    begin_reading(connection)
+    driver_connection(connection).execute("BEGIN")
+
+
+def begin_reading(connection: Connection) -> None:
+    """Begin to read on a reader's connection, each statement by itself."""
+    deadline: Deadline = connection.info[DEADLINE]
+    deadline.start()
+
+
+def end_reading(connection: Connection) -> None:
+    """End what was begun, whatever was executed meanwhile."""
+    if connection.in_transaction():
+        connection.rollback()
+    raw = driver_connection(connection)
+    if raw.in_transaction:
+        raw.execute("ROLLBACK")
 
 
 def single(path: Path, *, query: str = "", pragmas: dict[str, int | str] | None = None) -> Engine:

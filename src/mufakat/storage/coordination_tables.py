@@ -132,6 +132,7 @@ deliveries = Table(
     Column("turn", Text, nullable=False),
     Column("note", Text, nullable=False),
     Column("asked", Long, nullable=False),
+    Column("turns", Long, nullable=False),
     UniqueConstraint("recipient", "number"),
     Index(None, "message", "recipient"),
     Index(None, "status", "at", "message"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from sqlalchemy import bindparam, func, insert, select, text, update
@@ -14,6 +14,7 @@ from mufakat.core.coordination import inbox
 from mufakat.core.coordination.inbox import Envelope, Intent, Status
 from mufakat.storage import coordination_tables as tables
 from mufakat.storage import integrity
+from mufakat.storage.paging import KEYS
 from mufakat.storage.scope import Record, Scope
 
 _envelopes = tables.envelopes
@@ -38,6 +39,7 @@ _SELECT = select(
     _c.watched,
 )
 _GET = _SELECT.where(_c.message == bindparam("key"))
+_SOME = KEYS.of(_SELECT, _c.message)
 _SENT_BY = (
     _SELECT.where(_c.sender == bindparam("by_sender"), _c.sent > bindparam("after"))
     .order_by(_c.sent, _c.message)
@@ -81,6 +83,12 @@ class Envelopes:
             return self._sent[message]
         found = self._scope.row(_GET, {"key": message})
         return None if found is None else load(found)
+
+    def some(self, messages: Sequence[MessageId]) -> Mapping[MessageId, Envelope]:
+        """Those of several messages; one that there is not is left out."""
+        rows = (row for params in KEYS.params(messages) for row in self._scope.rows(_SOME, params))
+        found = (load(row) for row in rows)
+        return {one.message: one for one in found}
 
     def keep(self, envelope: Envelope) -> None:
         """Store whether the sender was told; nothing else of an envelope ever changes."""

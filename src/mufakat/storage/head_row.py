@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from mufakat.core import base
 from mufakat.core.base import Millis
 from mufakat.storage import reset, tables
-from mufakat.storage.scope import Head
+from mufakat.storage.scope import Head, Record
 
 _head = tables.head
 READ = select(_head.c.epoch, _head.c.generation, _head.c.revision, _head.c.hwm, _head.c.chain)
@@ -27,9 +28,14 @@ _INSERT = insert(_head)
 
 def read(connection: Connection, *, lock: bool = False) -> Head:
     """Read the row; `lock` waits for whoever writes and keeps others out until the commit."""
-    row = connection.execute(READ.with_for_update() if lock else READ).first()
-    if row is None:
+    return head_of(connection.execute(READ.with_for_update() if lock else READ).all())
+
+
+def head_of(rows: Sequence[Record] | None) -> Head:
+    """What READ has found; raises StoreCorrupt where that is nothing."""
+    if not rows:
         raise base.StoreCorrupt("The head row of the database is missing.")
+    row = rows[0]
     return Head(row.epoch, row.generation, row.revision, row.hwm, row.chain)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from mufakat.core.coordination.inbox import Delivery, Envelope, Intent, Status
 from mufakat.storage import coordination_tables as tables
 from mufakat.storage import envelopes
 from mufakat.storage.envelopes import Envelopes
+from mufakat.storage.paging import KEYS
 from mufakat.storage.scope import Record, Scope
 
 _deliveries = tables.deliveries
@@ -30,9 +31,11 @@ _SELECT = select(
     _c.times,
     _c.turn,
     _c.note,
+    _c.turns,
 )
 _TO_RECIPIENT = _c.recipient == bindparam("to_recipient")
 _GET = _SELECT.where(_TO_RECIPIENT, _c.message == bindparam("key"))
+_GET_SOME = KEYS.of(_SELECT.where(_TO_RECIPIENT), _c.message)
 _PAGE = (
     _SELECT.where(_TO_RECIPIENT, _c.number > bindparam("after"))
     .order_by(_c.number)
@@ -55,7 +58,7 @@ _COUNT = (
     .returning(tables.instances.c.inbox_head)
 )
 _INSERT = insert(_deliveries)
-_CHANGED = ("status", "at", "offered_until", "offered_to", "times", "turn", "note")
+_CHANGED = ("status", "at", "offered_until", "offered_to", "times", "turn", "note", "turns")
 _CHANGE = (
     update(_deliveries)
     .where(_TO_RECIPIENT, _c.message == bindparam("key"))
@@ -79,6 +82,9 @@ class Inbox:
     def envelope(self, message: MessageId) -> Envelope | None:
         return self._envelopes.get(message)
 
+    def envelopes(self, messages: Sequence[MessageId]) -> Mapping[MessageId, Envelope]:
+        return self._envelopes.some(messages)
+
     def keep_envelope(self, envelope: Envelope) -> None:
         self._envelopes.keep(envelope)
         self._settle(envelope.message)
@@ -98,6 +104,12 @@ class Inbox:
     def get(self, recipient: str, message: MessageId) -> Delivery | None:
         found = self._scope.row(_GET, {"to_recipient": recipient, "key": message})
         return None if found is None else _delivery(found)
+
+    def among(self, recipient: str, messages: Sequence[MessageId]) -> Sequence[Delivery]:
+        rows: list[Delivery] = []
+        for params in KEYS.params(messages):
+            rows += self._all(_GET_SOME, {"to_recipient": recipient, **params})
+        return rows
 
     def keep(self, delivery: Delivery) -> None:
         if not self._change(_CHANGE, delivery):
@@ -180,6 +192,7 @@ def _to_row(delivery: Delivery) -> dict[str, Any]:
         "times": delivery.times,
         "turn": delivery.turn,
         "note": delivery.note,
+        "turns": delivery.turns,
     }
 
 

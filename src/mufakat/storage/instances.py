@@ -47,8 +47,6 @@ _SELECT = select(
     _c.inbox_head,
     _c.acked,
 )
-_BINDING = ("session", "pid", "pid_start", "boot", "cwd", "repository")
-_STANDING = ("state", "since", "detail", "run", "ordinal", "debt", "revision")
 _NEWEST_CALL = (_c.seen.desc(), _c.identity.desc())
 _ONLINE = text(tables.ONLINE)
 _IN_PROJECT = _c.project == bindparam("in_project")
@@ -154,10 +152,35 @@ def _to_row(instance: Instance) -> dict[str, Any]:
 
 
 def _instance(row: Record) -> Instance:
-    fields = dict(row._mapping)
-    binding = Binding(**{name: fields.pop(name) for name in _BINDING})
-    on = fields.pop("blocked_on")
-    said = {name: fields.pop(name) for name in _STANDING}
-    said["state"] = State(said["state"])
-    standing = Standing(**said, on=None if on is None else On(on))
-    return Instance(**fields, binding=binding, standing=standing)
+    identity, instance, engine, host, role, alias, project, agent, parent, epoch = row[:10]
+    session, pid, pid_start, boot, cwd, repository, created, seen = row[10:18]
+    said, since, on, detail, run, ordinal, debt, revision, head, acked = row[18:]
+    standing = Standing(
+        State(said),
+        since,
+        on=None if on is None else On(on),
+        detail=detail,
+        run=run,
+        ordinal=ordinal,
+        debt=debt,
+        revision=revision,
+    )
+    binding = Binding(session, pid, pid_start, boot, cwd, repository)
+    return Instance(
+        identity,
+        instance,
+        engine,
+        host,
+        role,
+        alias,
+        project,
+        agent,
+        parent,
+        epoch,
+        binding,
+        created,
+        seen,
+        standing,
+        head,
+        acked,
+    )

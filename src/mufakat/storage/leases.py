@@ -22,7 +22,7 @@ from mufakat.core.coordination import pattern
 from mufakat.core.coordination.lease import Cause, Lease, Waiter
 from mufakat.storage import coordination_tables as tables
 from mufakat.storage import waiters
-from mufakat.storage.paging import FIRST, PREFIX
+from mufakat.storage.paging import FIRST, KEYS, PREFIX
 from mufakat.storage.scope import Record, Scope
 from mufakat.storage.waiters import Waiters
 
@@ -68,16 +68,16 @@ _GET = _SELECT.where(_c.id == bindparam("key"))
 _FIND = PREFIX.of(_SELECT, _c.id)
 _OPEN = _SELECT.where(_NOT_ENDED).order_by(_c.since, _c.id)
 _LOCKED = _SELECT.where(_c.locked_until > bindparam("now"), _c.ended.is_not(None))
+_RESTED = _SELECT.where(
+    _c.locked_until >= bindparam("rested_since"), _c.locked_until <= bindparam("now")
+)
 _OF_HOLDER = _SELECT.where(_NOT_ENDED, _c.holder == bindparam("by_holder")).order_by(
     _c.since, _c.id
 )
 _TOUCHING = _SELECT.where(
     _c.id.in_(
         union_all(
-            select(_parts.c.lease).where(
-                text(tables.IN_FORCE),
-                _parts.c.resource.in_(bindparam("of_resources", expanding=True)),
-            ),
+            KEYS.of(select(_parts.c.lease).where(text(tables.IN_FORCE)), _parts.c.resource),
             select(_parts.c.lease).where(text(tables.IN_FORCE_PATTERN)),
         )
     )
@@ -146,9 +146,17 @@ class Leases:
         if any(map(pattern.is_pattern, resources)):
             return self.live()
         keys = frozenset(resources)
-        found = self._leases(_TOUCHING, {"of_resources": sorted(keys)})
+        found = {
+            lease.id: lease
+            for params in KEYS.params(sorted(keys) or [""])
+            for lease in self._leases(_TOUCHING, params)
+        }
         locked = [lease for lease in self._locked() if _may_touch(lease, keys)]
-        return _oldest_first([*found, *locked])
+        return _oldest_first([*found.values(), *locked])
+
+    def rested(self, since: Millis) -> Sequence[Lease]:
+        found = self._leases(_RESTED, {"rested_since": since, "now": self._scope.now})
+        return _oldest_first(found)
 
     def of(self, holder: str) -> Sequence[Lease]:
         return self._leases(_OF_HOLDER, {"by_holder": holder})

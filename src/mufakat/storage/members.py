@@ -32,10 +32,12 @@ class Members:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
 
-    def join(self, member: Member) -> None:
+    def join(self, member: Member) -> bool:
         one = {"in_conversation": member.conversation, "who": member.identity}
-        if self._scope.row(_GET, one) is None:
-            self._scope.change(_INSERT, asdict(member))
+        if self._scope.row(_GET, one) is not None:
+            return False
+        self._scope.change(_INSERT, asdict(member))
+        return True
 
     def leave(self, conversation: ConversationId, identity: str) -> None:
         self._scope.change(_LEAVE, {"in_conversation": conversation, "who": identity})

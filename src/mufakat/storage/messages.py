@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Integer, bindparam, case, cast, func, insert, select, update
@@ -10,8 +10,9 @@ from sqlalchemy import Integer, bindparam, case, cast, func, insert, select, upd
 from mufakat.core import base
 from mufakat.core.base import ConversationId, MessageId
 from mufakat.core.talk import message
-from mufakat.core.talk.message import Draft, Kind, Message
+from mufakat.core.talk.message import Draft, Kind, Message, Said
 from mufakat.storage import integrity, tables
+from mufakat.storage.paging import KEYS
 from mufakat.storage.scope import Record, Scope
 
 ENDS = 4000
@@ -51,6 +52,13 @@ _CLIPPED_ROWS = select(*_META, _CLIPPED)
 _OF_CONVERSATION = _messages.c.conversation == bindparam("in_conversation")
 
 _GET = _WHOLE_ROWS.where(_messages.c.id == bindparam("key"))
+_SOME = KEYS.of(_WHOLE_ROWS, _messages.c.id)
+_SAID = (
+    select(_messages.c.id, _messages.c.kind, _messages.c.speaker)
+    .where(_OF_CONVERSATION)
+    .order_by(_messages.c.number.desc())
+    .limit(bindparam("limit"))
+)
 _NEWEST = (
     _CLIPPED_ROWS.where(_OF_CONVERSATION, _messages.c.number < bindparam("before"))
     .order_by(_messages.c.number.desc())
@@ -146,6 +154,15 @@ class Messages:
     def get(self, id: MessageId) -> Message | None:
         found = self._scope.row(_GET, {"key": id})
         return None if found is None else load(found)
+
+    def some(self, ids: Sequence[MessageId]) -> Mapping[MessageId, Message]:
+        rows = (row for params in KEYS.params(ids) for row in self._scope.rows(_SOME, params))
+        found = (load(row) for row in rows)
+        return {one.id: one for one in found}
+
+    def said(self, conversation: ConversationId, *, limit: int) -> Sequence[Said]:
+        rows = self._scope.rows(_SAID, {"in_conversation": conversation, "limit": limit})
+        return [Said(id, Kind(kind), speaker) for id, kind, speaker in rows]
 
     def newest(
         self, conversation: ConversationId, *, before: int, limit: int, clip: int

@@ -105,7 +105,7 @@ def load_text(digest: str, text: object) -> str:
 
 def load(row: Record) -> StoredPack:
     """Build a pack of its row; a damaged receipt raises StoreCorrupt."""
-    fields = dict(row._mapping)
+    fields = row._asdict()
     if not integrity.intact(fields["receipt"], fields.pop("digest")):
         raise integrity.damaged("A pack's receipt")
     return StoredPack(

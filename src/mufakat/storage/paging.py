@@ -1,7 +1,8 @@
-"""Two shapes of list: newest first by id, and everything that starts with a prefix."""
+"""Shapes of list: newest first by id, what starts with a prefix, and some known keys at once."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,5 +45,24 @@ class Prefix:
         return {"low": prefix, "high": prefix + LAST, "limit": limit}
 
 
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Records of several keys; a fixed number of places, so that the statement stays the same."""
+
+    places: int = 16
+
+    def of(self, statement: Rows, key: ColumnElement[str]) -> Rows:
+        """Reduce `statement` to those of as many keys as there are places."""
+        return statement.where(key.in_([bindparam(f"key_{at}") for at in range(self.places)]))
+
+    def params(self, keys: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """Parameters of every execution that it takes; a place that is left repeats a key."""
+        for start in range(0, len(keys), self.places):
+            some = keys[start : start + self.places]
+            full = [*some, *([some[-1]] * (self.places - len(some)))]
+            yield {f"key_{at}": key for at, key in enumerate(full)}
+
+
 NEWEST = Newest()
 PREFIX = Prefix()
+KEYS = Keys()

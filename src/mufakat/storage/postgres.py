@@ -35,6 +35,7 @@ from mufakat.storage import (
 from mufakat.storage.archive import Header
 from mufakat.storage.notifier import Notifier
 from mufakat.storage.postgres_backend import PostgresBackend
+from mufakat.storage.postgres_connections import Connections
 from mufakat.storage.postgres_history import History
 from mufakat.storage.postgres_listener import Listener
 from mufakat.storage.postgres_opening import Opened, Options
@@ -89,7 +90,7 @@ class PostgresStore:
             files.private_folder(options.home)
             undo.callback(lock.acquire(options.home / LOCKED, address=options.address).release)
             listening = sessions.engine("listener", postgres_sessions.WRITER, autocommit=True)
-            self._listener = Listener(listening, seen=self._saw)
+            self._listener = Listener(listening, seen=self._saw, name=sessions.name)
             undo.callback(self._listener.stop)
             self._opened = postgres_opening.prepare(sessions, self._listener, options=options)
             self._sessions = postgres_opening.expecting(sessions, self._opened)
@@ -100,6 +101,11 @@ class PostgresStore:
             self._resources = undo.pop_all()
         for warning in self._opened.server.warnings:
             log.warning("PostgreSQL: %s", warning)
+
+    @property
+    def away(self) -> bool:
+        """Whether PostgreSQL did not answer when it was tried last."""
+        return self._outage.lasts
 
     @property
     def opened(self) -> Opened:
@@ -124,6 +130,10 @@ class PostgresStore:
     async def read(self, query: Callable[[PortTransaction], T]) -> T:
         """Run `query` in a reader's thread on one snapshot."""
         return await self._in_reader(lambda: self._readers.snapshot(query))
+
+    async def glance(self, query: Callable[[PortTransaction], T]) -> T:
+        """As `read`: every question goes over the network."""
+        return await self.read(query)
 
     async def wait(self, after: Revision, *, seconds: float) -> Revision:
         """Sleep until any server has written beyond `after`."""
@@ -152,12 +162,15 @@ class PostgresStore:
 
     def _start(self, high: clock.HighWater) -> None:
         self._clock = high
-        outage = Outage()
-        self._writing = postgres_opening.writing(self._sessions, self._opened)
-        self._reading = self._sessions.engine("reader", postgres_sessions.READER, size=READERS)
-        self._readers = Readers(self._reading, clock=high, outage=outage, history=self._history)
+        self._outage = Outage()
+        reading = self._sessions.engine("reader", postgres_sessions.READER)
+        writing = postgres_opening.writing(self._sessions, self._opened)
+        self._reading = Connections(reading, self._outage)
+        self._writing = Connections(writing, self._outage)
+        self._readers = Readers(self._reading, clock=high, history=self._history)
         self._pool = ThreadPoolExecutor(READERS, thread_name_prefix="store-reader")
-        backend = PostgresBackend(self._writing, clock=high, outage=outage, idle=self._mark)
+        name = self._sessions.name
+        backend = PostgresBackend(self._writing, clock=high, idle=self._mark, name=name)
         self._writer = Writer(backend, self._opened.head, clock=high, committed=self._committed)
         self._writer.start()
         self._listener.start()
@@ -222,6 +235,6 @@ class PostgresStore:
         self._mark()
         self._notifier.close()
         self._pool.shutdown()
-        self._writing.dispose()
-        self._reading.dispose()
+        self._writing.close()
+        self._reading.close()
         self._resources.close()

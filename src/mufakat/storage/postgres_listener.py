@@ -27,10 +27,14 @@ LOOK_SECONDS = 5.0
 class Listener:
     """A thread that moves the store's head when any server has written; reconnects by itself."""
 
-    def __init__(self, engine: Engine, *, seen: Callable[[Head], None]) -> None:
-        """`seen` gets every head that is read, in this thread; `engine` is in autocommit."""
+    def __init__(self, engine: Engine, *, seen: Callable[[Head], None], name: str) -> None:
+        """`seen` gets every head that is read, in this thread; `engine` is in autocommit.
+
+        `name` stands in the notifications of our own writer, which tells the store by itself.
+        """
         self._engine = engine
         self._seen = seen
+        self._name = name
         self._outage = Outage()
         self._connection: Connection | None = None
         self._heard = False
@@ -43,12 +47,13 @@ class Listener:
         connection = self._engine.connect()
         self._connection = connection
         raw = _raw(connection)
-        raw.add_notify_handler(self._hear)
+        raw.add_notify_handler(lambda told: self._hear(told.payload))
         alone = bool(_ask(connection, f"SELECT pg_try_advisory_lock({LIVE})"))
         _ask(connection, f"SELECT pg_advisory_lock_shared({LIVE})")
         if alone:
             _ask(connection, f"SELECT pg_advisory_unlock({LIVE})")
         connection.exec_driver_sql(f"LISTEN {CHANNEL}")
+        self._heard = True
         return alone
 
     def start(self) -> None:
@@ -73,27 +78,47 @@ class Listener:
                 assert self._connection is not None
                 self._catch_up(self._connection)
                 self._outage.over()
-                self._sleep([_raw(self._connection).fileno()], LOOK_SECONDS)
+                self._listen(_raw(self._connection))
             except (SQLAlchemyError, base.MufakatError, OSError) as error:
                 self._drop()
                 self._sleep([], self._outage.failed(errors.translate(error)))
 
     def _catch_up(self, connection: Connection) -> None:
-        """Read the head until no notification has come in meanwhile."""
+        """Read the head until no notification of others has come in meanwhile."""
         raw = _raw(connection)
-        self._heard = True
         while self._heard:
             self._heard = False
             self._seen(head_row.read(connection))
             # One that came right behind the answer waits in the driver, not in the socket.
-            while raw.pgconn.notifies():
-                self._heard = True
+            self._take(raw)
 
-    def _sleep(self, sources: list[int], seconds: float) -> None:
-        select.select([*sources, self._wake_end], [], [], seconds)
+    def _listen(self, raw: Any) -> None:
+        """Sleep until something comes in, or it is time to look without having been woken."""
+        if raw.fileno() not in self._sleep([raw.fileno()], LOOK_SECONDS):
+            self._heard = True
+            return
+        try:
+            raw.pgconn.consume_input()
+        except raw.Error:
+            taken = 0
+        else:
+            taken = self._take(raw)
+        # Something else than a notification is bad news; reading the head tells which.
+        self._heard = self._heard or not taken
 
-    def _hear(self, _: object) -> None:
-        self._heard = True
+    def _take(self, raw: Any) -> int:
+        """Hear the notifications that wait in the driver; answers how many there were."""
+        taken = 0
+        while (told := raw.pgconn.notifies()) is not None:
+            self._hear(told.extra.decode())
+            taken += 1
+        return taken
+
+    def _sleep(self, sources: list[int], seconds: float) -> list[int]:
+        return select.select([*sources, self._wake_end], [], [], seconds)[0]
+
+    def _hear(self, writer: str) -> None:
+        self._heard = self._heard or writer != self._name
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None

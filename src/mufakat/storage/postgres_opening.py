@@ -98,7 +98,7 @@ def expecting(sessions: Sessions, opened: Opened) -> Sessions:
 def writing(sessions: Sessions, opened: Opened) -> Engine:
     """The writer's one connection; nobody can turn synchronous_commit off beneath it."""
     kept = {"synchronous_commit": opened.server.synchronous_commit}
-    return sessions.engine("writer", {**postgres_sessions.WRITER, **kept}, size=1)
+    return sessions.engine("writer", {**postgres_sessions.WRITER, **kept})
 
 
 def _migrate(connection: Connection, *, alone: bool, scripts: Path) -> None:

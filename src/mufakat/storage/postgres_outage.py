@@ -23,6 +23,12 @@ class Outage:
         self._until = 0.0
         self._why = ""
 
+    @property
+    def lasts(self) -> bool:
+        """Whether the last try failed."""
+        with self._lock:
+            return self._failures > 0
+
     def refuse(self) -> None:
         """Raise Unavailable where the last try failed only just now."""
         with self._lock:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from typing import TypeVar
 
-from sqlalchemy import Engine
-
 from mufakat.ports.store import Transaction as PortTransaction
-from mufakat.storage import errors, postgres_history, postgres_sessions
+from mufakat.storage import errors, postgres_history
 from mufakat.storage.clock import HighWater
+from mufakat.storage.postgres_connections import Connections
 from mufakat.storage.postgres_history import History
-from mufakat.storage.postgres_outage import Outage
 from mufakat.storage.scope import Scope
 from mufakat.storage.transaction import Transaction
 
@@ -22,19 +19,18 @@ T = TypeVar("T")
 class Readers:
     """Runs queries, each in a read-only REPEATABLE READ transaction; used by many threads."""
 
-    def __init__(
-        self, engine: Engine, *, clock: HighWater, outage: Outage, history: History
-    ) -> None:
-        self._engine = engine
+    def __init__(self, connections: Connections, *, clock: HighWater, history: History) -> None:
+        self._connections = connections
         self._clock = clock
-        self._outage = outage
         self._history = history
 
     def snapshot(self, query: Callable[[PortTransaction], T]) -> T:
         """Run `query` on one state of the database."""
         known = self._history.head
-        connection, head = postgres_sessions.begin(self._engine, self._outage, lock=False)
-        with errors.translated(), closing(connection):
+        with (
+            errors.translated(),
+            self._connections.transaction(lock=False) as (connection, head),
+        ):
             postgres_history.refuse_older(known, head)
             # Another server's clock may be ahead of ours; its records must not be in our future.
             self._clock.reach(head.hwm)

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.pool import NullPool, Pool, QueuePool
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.pool import NullPool
 
 from mufakat.core import base
-from mufakat.storage import errors, head_row, postgres_server
+from mufakat.storage import errors, postgres_server
 from mufakat.storage.postgres_address import Address
-from mufakat.storage.postgres_outage import Outage
 from mufakat.storage.postgres_server import Server
-from mufakat.storage.scope import Head
 
 IDLE_MS = 2_000
 """A session that holds the head row and says nothing for so long is ended by the server."""
@@ -83,22 +80,18 @@ class Sessions:
         what: str,
         settings: Mapping[str, str],
         *,
-        size: int = 0,
         autocommit: bool = False,
     ) -> Engine:
-        """An engine whose every new connection is verified; size 0 keeps none."""
-        pool: type[Pool] = QueuePool if size else NullPool
-        sizes: dict[str, Any] = {"pool_size": size, "max_overflow": 0} if size else {}
-        if autocommit:
-            sizes["isolation_level"] = "AUTOCOMMIT"
+        """An engine whose every connection is new and verified."""
+        isolation = {"isolation_level": "AUTOCOMMIT"} if autocommit else {}
         try:
             engine = create_engine(
                 self.address.url.difference_update_query(["options"]),
                 connect_args=self._arguments(what, settings),
-                poolclass=pool,
+                poolclass=NullPool,
                 hide_parameters=True,
                 use_native_hstore=False,
-                **sizes,
+                **isolation,
             )
         except ModuleNotFoundError as missing:
             raise base.Unavailable(
@@ -128,34 +121,3 @@ class Sessions:
         except (raw.Error, base.MufakatError) as error:
             raw.close()
             raise errors.translate(error) from error
-
-
-def begin(engine: Engine, outage: Outage, *, lock: bool) -> tuple[Connection, Head]:
-    """Begin a transaction by reading the head; answers the connection, which the caller closes.
-
-    A connection that died while it lay in the pool is replaced once: nothing was done on it.
-    Raises Unavailable at once while the database is known to be out of reach.
-    """
-    outage.refuse()
-    for last in (False, True):
-        connection: Connection | None = None
-        try:
-            connection = engine.connect()
-            head = head_row.read(connection, lock=lock)
-        except (SQLAlchemyError, base.MufakatError) as error:
-            lost = connection is None or connection.invalidated
-            if connection is not None:
-                connection.close()
-                if lost and not last:
-                    continue
-            raise _failed(error, outage if lost else None) from error
-        outage.over()
-        return connection, head
-    raise AssertionError("the loop answers or raises")
-
-
-def _failed(error: SQLAlchemyError | base.MufakatError, outage: Outage | None) -> base.MufakatError:
-    told = error if isinstance(error, base.MufakatError) else errors.translate(error)
-    if outage is not None and isinstance(told, base.Unavailable):
-        outage.failed(told)
-    return told

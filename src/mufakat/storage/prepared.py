@@ -3,118 +3,138 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-from weakref import WeakKeyDictionary
+from operator import itemgetter
+from typing import Any, Protocol
 
-from sqlalchemy import ClauseElement, Connection, Dialect, Executable, Row
-from sqlalchemy.engine import IteratorResult
-from sqlalchemy.engine.result import SimpleResultMetaData
+from sqlalchemy import BindParameter, ClauseElement, Connection, Dialect, Executable, Row
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.compiler import SQLCompiler
 
 Params = Mapping[str, Any]
-SHELF = "prepared"
+Rows = Sequence[Row[*tuple[Any, ...]]]
+KEPT = 1_000
+"""Statements that one connection keeps ready; there are fewer, but nobody counts them."""
+STATEMENTS = "statements"
 """Entry of a connection's `info`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """Where the value of one place in a statement comes from."""
+class Statements(Protocol):
+    """What one connection has made ready; both answer None for what it leaves to SQLAlchemy."""
 
-    key: str
-    default: Any
-    required: bool
+    def rows(self, statement: Executable, params: Params) -> Rows | None:
+        """All rows, which unpack and are named as SQLAlchemy's; raises DBAPIError."""
+        ...
+
+    def change(self, statement: Executable, params: Params) -> int | None:
+        """Execute what gives no rows, and answer how many it changed; raises DBAPIError."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A statement as SQLite's driver takes it."""
+    """A statement as a driver takes it."""
 
     sql: str
-    values: tuple[Value, ...]
-    columns: SimpleResultMetaData | None
-    """Of its rows; None where it gives none."""
+    values: Callable[[Params], Sequence[Any]]
+    row: Callable[[Any], Any] | None
+    """Names the values of a row; None where it gives none."""
 
-    def run(self, connection: Connection, params: Params) -> sqlite3.Cursor:
-        """Execute it; raises DBAPIError."""
-        given = [params.get(one.key, one.default) for one in self.values]
-        return execute(connection, self.sql, given)
 
-    def rows(self, connection: Connection, params: Params) -> Sequence[Row[*tuple[Any, ...]]]:
-        """Execute it and read all its rows; raises DBAPIError."""
-        assert self.columns is not None
-        cursor = self.run(connection, params)
+class SqliteStatements:
+    """Those of one connection of SQLite's driver."""
+
+    def __init__(self, raw: sqlite3.Connection, dialect: Dialect) -> None:
+        self._raw = raw
+        self._dialect = dialect
+        self._known: dict[tuple[object, ...], Prepared | None] = {}
+
+    def rows(self, statement: Executable, params: Params) -> Rows | None:
+        found = self.find(statement, params)
+        if found is None or found.row is None:
+            return None
         try:
-            found = cursor.fetchall()
+            given = self._raw.execute(found.sql, found.values(params)).fetchall()
         except sqlite3.Error as error:
-            raise _wrapped(self.sql, error, connection.dialect) from error
-        rows: Any = IteratorResult(self.columns, iter(found))
-        answer: Sequence[Row[*tuple[Any, ...]]] = rows.all()
-        return answer
+            raise _wrapped(found.sql, error, self._dialect) from error
+        return list(map(found.row, given))
 
-
-class Shelf:
-    """What one connection has made ready, by statement and by the names of its values."""
-
-    def __init__(self) -> None:
-        self._known: WeakKeyDictionary[Executable, dict[tuple[str, ...], Prepared | None]] = (
-            WeakKeyDictionary()
-        )
-
-    def find(
-        self, connection: Connection, statement: Executable, params: Params
-    ) -> Prepared | None:
-        """The statement made ready; None where only SQLAlchemy itself can execute it."""
-        listened = bool(connection.dispatch.before_cursor_execute)
-        if connection.dialect.name != "sqlite" or listened or not connection.in_transaction():
+    def change(self, statement: Executable, params: Params) -> int | None:
+        found = self.find(statement, params)
+        if found is None or found.row is not None:
             return None
-        forms = self._known.get(statement)
-        if forms is None:
-            forms = self._known[statement] = {}
-        names = tuple(params)
-        if names not in forms:
-            forms[names] = _prepare(statement, names, connection.dialect)
-        found = forms[names]
-        if found is None or any(one.required and one.key not in params for one in found.values):
-            return None
-        return found
+        try:
+            return self._raw.execute(found.sql, found.values(params)).rowcount
+        except sqlite3.Error as error:
+            raise _wrapped(found.sql, error, self._dialect) from error
+
+    def find(self, statement: Executable, params: Params) -> Prepared | None:
+        """The statement made ready for values of these names; None where that cannot be."""
+        key = (statement, *params)
+        try:
+            return self._known[key]
+        except KeyError:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            made = self._known[key] = prepare(statement, tuple(params), self._dialect)
+            return made
 
 
-def shelf(connection: Connection) -> Shelf:
-    """What this connection has made ready; it lasts as long as the driver's connection."""
-    known: Shelf | None = connection.info.get(SHELF)
-    if known is None:
-        known = connection.info[SHELF] = Shelf()
+def of(connection: Connection) -> Statements | None:
+    """What this connection has made ready; None where SQLAlchemy has to execute everything."""
+    if connection.dispatch.before_cursor_execute:
+        return None
+    known: Statements | None = connection.info.get(STATEMENTS)
+    if known is None and connection.dialect.name == "sqlite":
+        raw: Any = connection.connection.dbapi_connection
+        known = connection.info[STATEMENTS] = SqliteStatements(raw, connection.dialect)
     return known
 
 
-def execute(connection: Connection, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+def execute(connection: Connection, sql: str) -> None:
     """Execute in the transaction of `connection`; raises DBAPIError as SQLAlchemy does."""
     raw: Any = connection.connection.dbapi_connection
     try:
-        cursor: sqlite3.Cursor = raw.execute(sql, values)
+        raw.execute(sql)
     except sqlite3.Error as error:
         raise _wrapped(sql, error, connection.dialect) from error
-    return cursor
 
 
-def _prepare(statement: Executable, names: tuple[str, ...], dialect: Dialect) -> Prepared | None:
+def prepare(
+    statement: Executable, names: Sequence[str], dialect: Dialect, *, fractions: object = None
+) -> Prepared | None:
+    """A statement for values of these names; None where it differs from execution to execution.
+
+    `fractions` is the driver's name for the type of numbers that are not whole.
+    """
     if not isinstance(statement, ClauseElement) or statement.get_execution_options():
         return None
     compiled = statement.compile(dialect=dialect, column_keys=sorted(names))
-    if not isinstance(compiled, SQLCompiler) or not _plain(compiled, dialect):
+    if not isinstance(compiled, SQLCompiler) or not _plain(compiled, dialect, fractions):
         return None
     by_name = {name: bind for bind, name in compiled.bind_names.items()}
     binds = [by_name[name] for name in compiled.positiontup or ()]
-    values = tuple(Value(bind.key, bind.value, bool(bind.required)) for bind in binds)
-    entries = compiled._result_columns
-    columns = SimpleResultMetaData([entry.keyname for entry in entries]) if entries else None
-    return Prepared(str(compiled), values, columns)
+    if any(bind.required and bind.key not in names for bind in binds):
+        return None
+    columns = [entry.keyname for entry in compiled._result_columns]
+    # A row is made for every row that is read, and this is the cheapest that has names.
+    row: Any = namedtuple("Row", columns, rename=True) if columns else None  # noqa: PYI024
+    return Prepared(str(compiled), _values(binds, names), row and row._make)
 
 
-def _plain(compiled: SQLCompiler, dialect: Dialect) -> bool:
+def _values(
+    binds: Sequence[BindParameter[Any]], names: Sequence[str]
+) -> Callable[[Params], Sequence[Any]]:
+    keys = [bind.key for bind in binds]
+    if len(keys) > 1 and set(keys) <= set(names):
+        return itemgetter(*keys)
+    given = [(bind.key, bind.value) for bind in binds]
+    return lambda params: [params.get(key, default) for key, default in given]
+
+
+def _plain(compiled: SQLCompiler, dialect: Dialect, fractions: object) -> bool:
     """Whether nothing has to be done with it, its values and its rows for each execution."""
     rewritten = compiled.post_compile_params or compiled.literal_execute_params
     filled = compiled.insert_prefetch or compiled.update_prefetch or compiled.implicit_returning
@@ -124,7 +144,7 @@ def _plain(compiled: SQLCompiler, dialect: Dialect) -> bool:
         bind.type.dialect_impl(dialect).bind_processor(dialect) for bind in compiled.bind_names
     ]
     found = [
-        one.type.dialect_impl(dialect).result_processor(dialect, None)
+        one.type.dialect_impl(dialect).result_processor(dialect, fractions)
         for one in compiled._result_columns
     ]
     called = [bind.callable for bind in compiled.bind_names]

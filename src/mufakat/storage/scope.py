@@ -38,18 +38,16 @@ class Scope:
         """`head` is None on a snapshot, which cannot be written to."""
         self._connection: Connection | None = connection
         self._failed: base.MufakatError | None = None
-        self._ready = prepared.shelf(connection)
+        self._ready = prepared.of(connection)
         self.now = now
         self.head = head
 
     def rows(self, statement: Executable, params: Params | None = None) -> Sequence[Record]:
         """All rows; nothing stays open."""
         connection = self._open()
-        ready = self._ready.find(connection, statement, params or {})
         try:
-            if ready is not None and ready.columns is not None:
-                return ready.rows(connection, params or {})
-            return connection.execute(statement, params).all()
+            found = self._ready.rows(statement, params or {}) if self._ready else None
+            return connection.execute(statement, params).all() if found is None else found
         except (DBAPIError, UnicodeEncodeError, OverflowError) as error:
             self._fail(error)
 
@@ -62,11 +60,9 @@ class Scope:
         """Write, and answer how many rows changed."""
         self.writable()
         connection = self._open()
-        ready = self._ready.find(connection, statement, params)
         try:
-            if ready is not None and ready.columns is None:
-                return ready.run(connection, params).rowcount
-            return connection.execute(statement, params).rowcount
+            done = self._ready.change(statement, params) if self._ready else None
+            return connection.execute(statement, params).rowcount if done is None else done
         except (DBAPIError, UnicodeEncodeError, OverflowError) as error:
             self._fail(error)
 

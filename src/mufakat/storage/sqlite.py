@@ -23,6 +23,7 @@ from mufakat.storage import (
 from mufakat.storage.scope import Head
 
 READERS = 4
+"""Threads; the one that serves has a connection of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def open_database(
         opening.prepare(path, base.Millis(readings.wall()), scripts=scripts)
         writer = connect.writer(path)
         undo.callback(writer.dispose)
-        readers = connect.reader(path, size=READERS)
+        readers = connect.reader(path, size=READERS + 1)
         undo.callback(readers.dispose)
         with writer.connect() as connection, connection.begin():
             head = opening.agree(path, connection, accept_rollback=accept_rollback)
@@ -73,7 +74,7 @@ def open_read_only(path: Path, *, readings: clock.Readings) -> Database:
     with ExitStack() as undo, errors.translated(), errors.files():
         query = opening.readable_by(path)
         opening.inspect(path, query=query)
-        readers = connect.reader(path, size=READERS, query=query)
+        readers = connect.reader(path, size=READERS + 1, query=query)
         undo.callback(readers.dispose)
         with readers.connect() as connection, connection.begin():
             revision = migrate.current(connection)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -32,9 +33,9 @@ from mufakat.storage import (
 )
 from mufakat.storage.archive import Header
 from mufakat.storage.notifier import Notifier
-from mufakat.storage.scope import Head, Scope
+from mufakat.storage.scope import Head
 from mufakat.storage.sqlite_backend import SqliteBackend
-from mufakat.storage.transaction import Transaction
+from mufakat.storage.sqlite_snapshots import Snapshots
 from mufakat.storage.writer import Writer
 
 T = TypeVar("T")
@@ -83,11 +84,14 @@ async def open_store(
 class SqliteStore:
     """The port's store; made by `open_store`."""
 
+    away = False
+    """A file is there."""
+
     def __init__(self, database: sqlite.Database, space: reserve.Reserve) -> None:
         self.path = database.path
         self.read_only = database.writer is None
         self._clock = database.clock
-        self._readers = database.readers
+        self._snapshots = Snapshots(database.readers, clock=database.clock)
         self._pool = ThreadPoolExecutor(sqlite.READERS, thread_name_prefix="store-reader")
         self._notifier = Notifier(database.head.revision)
         self._resources = database.resources
@@ -126,7 +130,13 @@ class SqliteStore:
 
     async def read(self, query: Callable[[PortTransaction], T]) -> T:
         """Run `query` in a reader's thread on one snapshot."""
-        return await self._in_reader(lambda: self._snapshot(query))
+        return await self._in_reader(lambda: self._snapshots.run(query))
+
+    async def glance(self, query: Callable[[PortTransaction], T]) -> T:
+        """Run `query` here: readers of a file never wait, and a thread costs more than a row."""
+        self._refuse_closed()
+        with self._noticing():
+            return self._snapshots.glance(query)
 
     async def wait(self, after: Revision, *, seconds: float) -> Revision:
         """Sleep until there is something to read beyond `after`."""
@@ -153,10 +163,19 @@ class SqliteStore:
             await asyncio.to_thread(self._close)
 
     async def _in_reader(self, work: Callable[[], T]) -> T:
+        self._refuse_closed()
+        with self._noticing():
+            return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    def _refuse_closed(self) -> None:
         if self._closed:
             raise base.Unavailable("The store is closed.")
+
+    @contextmanager
+    def _noticing(self) -> Iterator[None]:
+        """Remember damage that a reader finds: nothing is written on top of it."""
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+            yield
         except base.StoreCorrupt as error:
             self._damage = str(error)
             raise
@@ -164,14 +183,6 @@ class SqliteStore:
     def _back_up(self, target: Path, note: str) -> Path:
         with errors.translated(), errors.files():
             return backup.into(self.path, target.absolute(), self._clock.now(), note)
-
-    def _snapshot(self, query: Callable[[PortTransaction], T]) -> T:
-        with errors.translated(), self._readers.connect() as connection, connection.begin():
-            scope = Scope(connection, self._clock.now(), head=None)
-            try:
-                return query(Transaction(scope))
-            finally:
-                scope.close()
 
     def _check(self, deep: bool) -> Health:
         engine = connect.single(self.path, query="mode=ro")
@@ -237,6 +248,7 @@ class SqliteStore:
             self._mark(self._writer.head)
         self._notifier.close()
         self._pool.shutdown()
+        self._snapshots.close()
         self._resources.close()
 
 

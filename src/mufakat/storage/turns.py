@@ -151,7 +151,7 @@ def _to_row(turn: Turn) -> dict[str, Any]:
 
 
 def _turn(row: Record) -> Turn:
-    fields = dict(row._mapping)
+    fields = row._asdict()
     usage = Usage(*(fields.pop(name) for name in _USAGE))
     failure = fields.pop("failure")
     return Turn(

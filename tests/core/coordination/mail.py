@@ -20,13 +20,16 @@ def letter(
     priority: int = 1,
     times: int = 0,
     turn: str = "",
+    turns: int = 0,
     hops: int = 0,
     epoch: int = 0,
     sender: str = PEER,
 ) -> Letter:
     id = MessageId(f"m_{number}")
     envelope = Envelope(id, ROOM, sender, (ME,), intent, priority, Millis(0), hops=hops)
-    row = Delivery(ME, number, id, status, Millis(0), times=times, turn=turn, offered_to=epoch)
+    row = Delivery(
+        ME, number, id, status, Millis(0), times=times, turn=turn, turns=turns, offered_to=epoch
+    )
     return Letter(envelope, row, text, len(text))
 
 

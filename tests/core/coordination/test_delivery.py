@@ -92,11 +92,33 @@ def test_the_beginning_of_a_long_message_counts_as_given_but_not_as_read() -> No
 
 
 def test_five_times_in_vain_is_given_up_only_where_an_acknowledgement_is_needed() -> None:
-    asked = mail.letter(1, intent=Intent.REQUEST, status=Status.SHOWN, times=5)
-    told = mail.letter(1, status=Status.SHOWN, times=5)
+    asked = mail.letter(1, intent=Intent.REQUEST, status=Status.SHOWN, times=5, turns=2)
+    told = mail.letter(1, status=Status.SHOWN, times=5, turns=2)
     assert delivery.given_up(asked)
     assert not delivery.given_up(told)
-    assert not delivery.given_up(mail.letter(1, intent=Intent.REQUEST, times=4))
+    assert not delivery.given_up(mail.letter(1, intent=Intent.REQUEST, times=4, turns=4))
+    assert not delivery.given_up(mail.letter(1, intent=Intent.REQUEST, times=9, turns=1))
+
+
+@pytest.mark.parametrize(
+    ("turns", "counted"),
+    [
+        (["a"], 1),
+        (["a", "a", "a"], 1),
+        (["a", "b"], 2),
+        (["a", "a", "b", "b", "c"], 3),
+        # Told on the way, then held at the end: it may be one turn.
+        (["", "a", "a"], 1),
+        ([""], 0),
+    ],
+)
+def test_m7_turns_are_counted_not_deliveries(turns: list[str], counted: int) -> None:
+    row = mail.letter(1, intent=Intent.REQUEST).delivery
+    for turn in turns:
+        row = delivery.show(row, epoch=1, turn=turn, at=Millis(1))
+    assert (row.times, row.turns) == (len(turns), counted)
+    dead = delivery.again(delivery.move(row, Status.DEAD, at=Millis(2)), at=Millis(3))
+    assert (dead.times, dead.turns) == (0, 0)
 
 
 @given(st.lists(st.sampled_from(list(Status)[1:]), max_size=30), st.integers(0, 31))

@@ -69,7 +69,7 @@ def test_g2_an_open_request_holds_again_until_it_is_done_with() -> None:
 def test_g3_nobody_is_held_a_fourth_time() -> None:
     asked = mail.letter(1, intent=Intent.REQUEST, status=Status.SHOWN, times=3, turn="t")
     over = go(mail.stop(asked, mail.letter(2), blocks=BLOCKS, seen=1))
-    assert over == Go(2, gave_up=True, why="held 3 times", unanswered=(1,))
+    assert over == Go(2, gave_up=True, why="held 3 times", unanswered=(1,), left=(1, 2))
 
 
 def test_case_105_a_block_repeats_only_for_new_mail_or_an_open_request() -> None:
@@ -98,8 +98,13 @@ def test_g8_the_ninth_automatic_reply_holds_nobody_but_stays_unread() -> None:
 
 
 def test_m7_a_request_that_was_shown_five_times_is_given_up() -> None:
-    asked = mail.letter(1, intent=Intent.REQUEST, status=Status.SHOWN, times=5, turn="before")
+    asked = mail.letter(1, intent=Intent.REQUEST, status=Status.SHOWN, times=5, turns=2)
     assert go(mail.stop(asked)) == Go(dead=(1,))
+
+
+def test_m7_five_times_in_one_turn_are_not_given_up() -> None:
+    asked = mail.letter(1, intent=Intent.REQUEST, status=Status.SHOWN, times=5, turns=1)
+    assert hold(mail.stop(asked)).dead == ()
 
 
 def test_long_texts_are_cut_and_say_how_the_rest_is_read() -> None:

@@ -88,6 +88,7 @@ def test_every_setting_is_read() -> None:
         ("[classes.high]\npreemption = []", "classes.high.preemption"),
         ("[roles]\nci = 'top'", "roles.ci"),
         ("[roles]\nci = ['high']", "roles.ci"),
+        ("trust_claimed_roles = 1", "trust_claimed_roles"),
         ("[identities]\n'a[b' = 'high'", "identities.a[b"),
         ("[gate]\nci = 'none'", "gate.ci"),
         ("[high_traffic]\ndepth_on = 2\ndepth_off = 3", "high_traffic.depth_off"),
@@ -104,7 +105,7 @@ def test_p1_a_request_lowers_its_class_and_never_raises_it() -> None:
     rules = read(WHOLE)
 
     def rank(who: str, role: str = "", asked: int | None = None) -> policy.Ranked:
-        return policy.rank(rules, who, role=role, asked=asked)
+        return policy.rank(rules, who, role=policy.Role(role, granted=True), asked=asked)
 
     assert rank("gemini@box:000001") == policy.Ranked(0)
     assert rank("gemini@box:000001", "reviewer") == policy.Ranked(2)
@@ -114,6 +115,27 @@ def test_p1_a_request_lowers_its_class_and_never_raises_it() -> None:
     assert rank("gemini@box:000001", asked=3) == policy.Ranked(0, clamped=True)
     by_person = policy.rank(rules, "human@box:000001", operator=True, asked=None)
     assert by_person == policy.Ranked(3)
+
+
+@pytest.mark.parametrize(
+    ("role", "granted", "trusted", "expected"),
+    [
+        ("fire", True, False, policy.Ranked(3)),
+        ("fire", False, False, policy.Ranked(1, claimed="fire")),
+        ("fire", False, True, policy.Ranked(3)),
+        ("ci", False, False, policy.Ranked(0)),
+        ("other", False, False, policy.Ranked(1)),
+    ],
+)
+def test_p1_a_claimed_role_lowers_a_class_and_never_raises_it(
+    role: str, granted: bool, trusted: bool, expected: policy.Ranked
+) -> None:
+    text = f"trust_claimed_roles = {str(trusted).lower()}\n"
+    rules = read(text + '[roles]\nfire = "incident"\nci = "batch"\n')
+    given = policy.Role(role, granted)
+    assert policy.rank(rules, "codex@box:000001", role=given, asked=None) == expected
+    asked = policy.rank(rules, "codex@box:000001", role=given, asked=3)
+    assert (asked.rank, asked.clamped) == (expected.rank, expected.rank < 3)
 
 
 def test_row_24_a_broad_pattern_of_a_low_class_is_refused() -> None:

@@ -98,6 +98,14 @@ def test_s3_what_was_nothing_new_counts_all_the_same() -> None:
     assert isinstance(state.decide(WORKING, late, now=NOW), Moved)
 
 
+def test_a_report_that_nobody_counts_uses_up_no_number_of_who_does() -> None:
+    by_the_server = state.decide(WORKING, report(State.IDLE), now=NOW)
+    assert isinstance(by_the_server, Moved)
+    assert by_the_server.standing.ordinal == WORKING.ordinal
+    next_one = report(State.WORKING, ordinal=WORKING.ordinal + 1)
+    assert isinstance(state.decide(by_the_server.standing, next_one, now=NOW), Moved)
+
+
 @pytest.mark.parametrize(
     ("to", "on"),
     [

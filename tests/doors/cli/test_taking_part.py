@@ -121,6 +121,31 @@ def test_waiting_in_the_queue(shared: Mufakat, pair: Pair) -> None:
     two.run("lease", "release", granted["id"])
 
 
+def test_putting_off_that_a_lease_is_taken(shared: Mufakat, pair: Pair) -> None:
+    one = pair[0]
+    held = one.run("lease", "acquire", "task:slow", "--ttl", "20m").json
+    early = one.run("lease", "defer", held["id"])
+    assert (early.code, early.error["code"]) == (4, "conflict")
+    waiting = subprocess.Popen(
+        shared.argv("lease", "acquire", "task:slow", "--wait", "9m"),
+        cwd=shared.project,
+        env=shared.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    for _ in range(600):
+        if shared.run("lease", "queue").json["items"]:
+            break
+    deferred = one.run("lease", "defer", held["id"])
+    assert deferred.code == 0, deferred.err
+    assert deferred.json["preempt_at"]
+    again = one.run("lease", "defer", held["id"], "--no-json")
+    assert again.code == 4 and "release or transfer" in again.err
+    assert one.run("lease", "release", held["id"]).json == {"answer": "ok"}
+    out, _ = waiting.communicate(timeout=60)
+    shared.run("lease", "release", json.loads(out)["id"])
+
+
 def test_a_persons_paths_count_from_the_current_folder(shared: Mufakat, pair: Pair) -> None:
     below = shared.project / "deep"
     below.mkdir(exist_ok=True)
@@ -203,7 +228,15 @@ def test_reactions(shared: Mufakat, pair: Pair) -> None:
 
 
 def test_policy(shared: Mufakat, pair: Pair) -> None:
-    assert shared.run("policy").code == 0
+    data = shared.run("policy").json
+    assert [one["name"] for one in data["classes"]] == ["batch", "normal", "high", "incident"]
+    plain = shared.run("policy", "show", "--no-json")
+    assert plain.code == 0
+    assert "{" not in plain.out and "[" not in plain.out
+    lines = [line.split() for line in plain.out.splitlines()]
+    assert ["CLASS", "PREEMPTION", "MAX", "HOLD", "MIN", "HOLD", "LEASES", "BROAD"] in lines
+    assert ["incident", "never", "8h", "30s", "64", "0"] in lines
+    assert ["normal", "grace", "8h", "30s", "64", "0"] in lines
     told = pair[0].run("policy", "explain", "task:x").json
     assert told["answer"] and told["rule"]
     assert shared.run("lease", "list", "--resource", "task:x").json["items"] == []

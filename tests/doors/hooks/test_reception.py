@@ -14,6 +14,7 @@ from equipment.room import Room, acting
 from mufakat.core.base import Unauthenticated
 from mufakat.core.coordination.state import On, State
 from mufakat.engines.process import procfs
+from mufakat.services.coordination import agents, states
 
 pytestmark = pytest.mark.anyio
 ENGINES = ("claude", "codex", "gemini", "opencode")
@@ -198,6 +199,24 @@ async def test_a_permission_that_is_asked_for_blocks_until_the_next_tool(room: R
     assert (await room.one("claude")).standing.state is State.WORKING
 
 
+async def test_c6_a_lost_session_goes_on_as_itself_at_its_next_hook(room: Room) -> None:
+    await room.fire("claude", "prompt", prompt="go")
+    before = await room.one("claude")
+    await room.store.write(lambda tx: states.depart(tx, before.identity, On.LOST))
+    await room.fire("claude", "prompt", prompt="go")
+    after = await room.one("claude")
+    assert (after.identity, after.epoch) == (before.identity, before.epoch)
+    assert (after.standing.state, after.standing.run) == (State.WORKING, before.standing.run)
+
+
+async def test_c2_a_hook_is_a_sign_of_life_whichever_token_brings_it(room: Room) -> None:
+    await room.fire("claude", "prompt", prompt="go")
+    there = await room.one("claude")
+    missed = await room.store.write(lambda tx: agents.expect(tx, there))
+    await room.fire("claude", "post-tool", tool_name="Bash")
+    assert (await room.one("claude")).seen > missed.seen
+
+
 async def test_a_resumed_session_is_the_same_agent(room: Room) -> None:
     await room.fire("claude", "session-start", source="startup")
     first = await room.one("claude")
@@ -300,6 +319,24 @@ async def test_case_032_the_last_words_of_a_session_are_told_to_the_next(
     assert engine == "claude" or speaker in context(told)
     again = await room.fire("claude", "prompt", prompt="and?", session_id="s-2")
     assert "pelican" not in context(again)
+
+
+@pytest.mark.parametrize("moments", [("idle", "session-end"), ("session-end",), ("idle", "idle")])
+async def test_case_032_the_last_words_of_a_plugins_session_are_told_once(
+    room: Room, moments: tuple[str, ...]
+) -> None:
+    """OpenCode ends its turns without a hook; its plugin tells them when it is idle or gone."""
+    await room.fire("opencode", "prompt", prompt="go", turn_id="t1")
+    await room.fire("opencode", "stop", turn_id="t1")
+    speaker = await room.one("opencode")
+    for moment in moments:
+        words = {"last_assistant_message": "The pelican is grey.", "turn_id": "t1"}
+        assert await room.fire("opencode", moment, **words) == {}
+    left = (await room.one("opencode")).standing.state
+    assert left is (State.OFFLINE if "session-end" in moments else State.IDLE)
+    told = await room.fire("claude", "session-start", source="startup", session_id="s-2")
+    assert context(told).count("The pelican is grey.") == 1
+    assert speaker.identity in context(told)
 
 
 async def test_words_of_a_run_are_not_kept_twice(room: Room) -> None:

@@ -19,6 +19,7 @@ from mufakat.settings import Settings
 CONFIGURATION = """
 [parameters]
 "query.follow" = "0"
+"query.presence" = "0"
 "query.wait" = 0
 
 [checks.positive_data_acceptance]

@@ -166,3 +166,19 @@ async def test_dead_letters_are_seen_and_delivered_again(room: Room, app: App) -
         assert again["status"] == "queued"
     missing = {"message": "m_nothing", "recipient": reader.identity}
     refused(await room.operator.ask("POST", "/dead-letters/redeliver", missing), 404, "not_found")
+
+
+async def test_due_shows_what_is_new_or_still_needs_an_answer(room: Room) -> None:
+    ann, bob = await room.join(), await room.join("claude")
+    await room.send(ann, bob, body="asked", intent="request")
+    await room.send(ann, bob, body="told")
+    await bob.post("/inbox/shown", {"numbers": [1, 2]})
+    await room.send(ann, bob, body="new")
+
+    async def texts(**query: str) -> list[str]:
+        return [one["text"] for one in (await bob.get("/inbox", **query))["items"]]
+
+    assert await texts(due="1") == ["asked", "new"]
+    assert await texts(due="1", limit="1") == ["asked"]
+    assert await texts(due="0") == await texts(open="1") == ["asked", "told", "new"]
+    refused(await bob.ask("GET", "/inbox", due="yes"), 422, "invalid_input")

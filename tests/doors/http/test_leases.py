@@ -90,6 +90,29 @@ async def test_it_is_handed_to_another_agent(room: Room) -> None:
     refused(late, 409, "lease_lost")
 
 
+async def test_a_holder_puts_off_once_that_it_is_taken(room: Room, door: api.Server) -> None:
+    agent, other = await room.join(), await room.join("claude")
+    lease = await take(agent)
+    path, body = f"/leases/{lease['id']}/defer", {"fence": fence(lease)}
+    early = refused(await agent.ask("POST", path, body), 409, "conflict")
+    assert (early["rule"], early["retryable"]) == ("not_asked", False)
+    wish = {"resources": [TASK], "wait": 600}
+    patient = Patient(door, "/leases", wish, token=room.operator.token).start()
+    await patient.waiting()
+    asked = (await agent.get(f"/leases/{lease['id']}"))["preempt_at"]
+    refused(await other.ask("POST", path, body), 403, "not_allowed")
+    deferred = await agent.post(path, body, key="one")
+    shapes.Lease.model_validate(deferred)
+    assert deferred["preempt_at"] > asked
+    assert (await agent.post(path, body, key="one"))["preempt_at"] == deferred["preempt_at"]
+    again = refused(await agent.ask("POST", path, body, key="two"), 409, "conflict")
+    assert again["rule"] == "deferred" and "release or transfer" in again["fix"]
+    dead = {"fence": str(int(fence(lease)) - 1)}
+    refused(await agent.ask("POST", path, dead), 409, "lease_lost")
+    refused(await agent.ask("POST", path, {}), 422, "invalid_input")
+    await patient.leave()
+
+
 async def test_the_operator_takes_it_with_a_reason(room: Room) -> None:
     agent = await room.join()
     lease = await take(agent)

@@ -86,6 +86,18 @@ async def test_a_lease_is_held_against_others(shared: Mufakat, agents: Pair) -> 
         assert granted["id"] in await call(ours, "lease", action="list")
 
 
+async def test_what_nobody_takes_is_not_put_off(shared: Mufakat, agents: Pair) -> None:
+    async with over_http(shared, token(agents[0])) as session:
+        given = await call(session, "lease", action="acquire", resources=["task:defer"])
+        held = json.loads(given)
+        named = {"id": held["id"], "fence": held["resources"]["task:defer"]}
+        problem = await refused(session, "lease", action="defer", **named)
+        assert problem["code"] == "conflict" and "nothing to defer" in problem["error"]
+        longer = json.loads(await call(session, "lease", action="renew", ttl=1_000, **named))
+        assert longer["seconds"] >= 1_000
+        await call(session, "lease", action="release", **named)
+
+
 async def test_states_are_seen_and_waited_for(shared: Mufakat, agents: Pair) -> None:
     one, two = agents
     async with over_http(shared, token(one)) as ours, over_http(shared, token(two)) as theirs:

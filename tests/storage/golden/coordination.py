@@ -39,6 +39,13 @@ ENDED = Lease(
     Cause.EXPIRED,
     locked_until=Millis(11),
 )
+SHOWN: dict[str, Any] = {
+    "status": Status.SHOWN,
+    "times": 2,
+    "turn": "t-1",
+    "note": "a note",
+    "turns": 1,
+}
 WAITER = make.waiter("w_1", TASK, holder=BOB)
 
 
@@ -50,7 +57,7 @@ def fill(tx: Transaction) -> None:
     tx.members.join(Member(TALK, ALICE, 1))
     tx.inbox.send(SENT)
     sent = tx.inbox.deliver(make.delivery(2))
-    tx.inbox.keep(replace(sent, status=Status.SHOWN, times=2, turn="t-1", note="a note"))
+    tx.inbox.keep(replace(sent, **SHOWN))
     tx.inbox.deliver(make.delivery(2, "role:review", status=Status.HELD))
     for lease in (LIVE, ENDED):
         for resource in lease.wanted.resources:
@@ -105,7 +112,7 @@ EXPECTED: dict[str, Any] = {
     "members": [Member(TALK, ALICE, 1)],
     "envelope": SENT,
     "deliveries": [
-        make.delivery(2, number=1, status=Status.SHOWN, times=2, turn="t-1", note="a note"),
+        make.delivery(2, number=1, **SHOWN),
         make.delivery(2, "role:review", status=Status.HELD),
     ],
     "due": 1,

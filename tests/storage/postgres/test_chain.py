@@ -43,12 +43,8 @@ async def test_two_servers_write_one_chain(open_home: OpenHome) -> None:
 async def test_twin_a_server_that_forgets_what_others_wrote_breaks_it(
     open_home: OpenHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = head_row.read
-
-    def forgetful(connection, *, lock: bool = False):  # type: ignore[no-untyped-def]
-        return replace(real(connection, lock=lock), chain="")
-
-    monkeypatch.setattr(head_row, "read", forgetful)
+    real = head_row.head_of
+    monkeypatch.setattr(head_row, "head_of", lambda rows: replace(real(rows), chain=""))
     assert await together(open_home)
 
 

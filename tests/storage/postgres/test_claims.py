@@ -10,7 +10,7 @@ import pytest
 from equipment import coordination_records as records
 from mufakat.core import base
 from mufakat.ports.store import Transaction
-from mufakat.storage import head_row
+from mufakat.storage import head_row, postgres_connections
 from mufakat.storage.postgres import PostgresStore
 
 from .conftest import OpenHome
@@ -54,7 +54,6 @@ async def test_d6_twin_without_the_lock_of_the_head_row_they_have_more(
     open_home: OpenHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stores = await three(open_home)
-    original = head_row.read
-    monkeypatch.setattr(head_row, "read", lambda connection, lock=False: original(connection))
+    monkeypatch.setattr(postgres_connections, "LOCKED", head_row.READ)
     with pytest.raises((AssertionError, base.MufakatError)):
         await one_holder_each(stores)

@@ -106,6 +106,7 @@ async def test_a_running_server_notices_an_older_copy(own: Cluster, tmp_path: Pa
     for work in (store.write(record), store.read(lambda tx: tx.events.head())):
         with pytest.raises(base.StoreRolledBack):
             await work
+    assert not store.away
     await store.close()
 
 
@@ -118,12 +119,17 @@ async def test_a_promoted_standby_is_noticed(own: Cluster, tmp_path: Path) -> No
     fall_back(own)
     with pytest.raises(base.Unavailable, match="standby"):
         await postgres.open_store(own.url("mine"), home=tmp_path)
+    with pytest.raises(base.Unavailable, match="standby"):
+        await running.read(lambda tx: tx.events.head())
+    assert running.away
     with psycopg.connect(own.url("mine"), autocommit=True) as promoting:
         assert promoting.execute("SELECT pg_promote()").fetchone() == (True,)
     with pytest.raises(base.StoreRolledBack, match="failover"):
         await postgres.open_store(own.url("mine"), home=tmp_path)
     with pytest.raises(base.StoreRolledBack):
         await running.write(record)
+    # What answers is not the store: nothing old may hide that.
+    assert not running.away
     await running.close()
     store = await postgres.open_store(own.url("mine"), home=tmp_path, accept_rollback=True)
     assert await store.write(record) == 4

@@ -86,15 +86,20 @@ def test_the_door_says_503_and_mends_by_itself(own: Cluster, tmp_path: Path) -> 
         head = {"Authorization": f"Bearer {endpoint.token}"}
         with httpx.Client(base_url=endpoint.url, headers=head, timeout=30) as door:
             assert door.get("/api/v1/conversations").status_code == 200
+            assert home.run("agents").err == ""
             own.stop(signal.SIGQUIT)
-            answer = door.get("/api/v1/conversations")
+            answer = door.post("/api/v1/agents/pause", json={})
             assert answer.status_code == 503
             assert (answer.json()["code"], answer.json()["retryable"]) == ("unavailable", True)
+            assert door.get("/api/v1/conversations").json()["stale"]
+            listed = home.run("agents")
+            assert (listed.code, "the database is away" in listed.err) == (0, True), listed
             own.start()
             begin = time.monotonic()
-            while door.get("/api/v1/conversations").status_code != 200:
+            while door.post("/api/v1/agents/pause", json={}).status_code != 200:
                 assert time.monotonic() - begin < BACK
                 time.sleep(0.05)
+            assert "stale" not in door.get("/api/v1/conversations").json()
     finally:
         home.kill()
 

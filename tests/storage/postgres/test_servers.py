@@ -17,7 +17,7 @@ from equipment import postgres_writer
 from equipment.postgres import Cluster
 from mufakat.core import base
 from mufakat.core.base import Event, Revision
-from mufakat.storage import head_row
+from mufakat.storage import head_row, postgres_connections
 from mufakat.storage.postgres import PostgresStore
 
 from .conftest import OpenHome
@@ -68,8 +68,7 @@ async def test_d1_twin_without_the_lock_of_the_head_row_servers_collide(
     open_home: OpenHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stores = [await open_home(name) for name in ("one", "two", "three")]
-    original = head_row.read
-    monkeypatch.setattr(head_row, "read", lambda connection, lock=False: original(connection))
+    monkeypatch.setattr(postgres_connections, "LOCKED", head_row.READ)
     with pytest.raises((AssertionError, base.MufakatError)):
         await asyncio.wait_for(gapless(stores), 60)
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 
 import psycopg
 import pytest
+from sqlalchemy import Connection
 
 from equipment.postgres import Cluster
 from mufakat.core.base import Event, Revision
-from mufakat.storage import postgres_listener
+from mufakat.storage import head_row, postgres_listener
+from mufakat.storage.scope import Head
 
 from .conftest import OpenHome, terminate
 
@@ -30,6 +33,31 @@ async def test_d10_a_write_on_one_server_wakes_the_others(
         assert await one.write(lambda tx: tx.events.record(Event("x", "y"))) == at + 1
         assert await waiting == at + 1
         assert time.monotonic() - begin < SOON
+
+
+async def test_a_server_does_not_look_for_what_it_wrote_itself(
+    open_home: OpenHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[str] = []
+    real = head_row.read
+
+    def counted(connection: Connection, *, lock: bool = False) -> Head:
+        looks.append(threading.current_thread().name)
+        return real(connection, lock=lock)
+
+    monkeypatch.setattr(postgres_listener, "LOOK_SECONDS", 600.0)
+    one = await open_home("one")
+    await one.write(lambda tx: tx.events.record(Event("x", "y")))
+    monkeypatch.setattr(head_row, "read", counted)
+    for at in range(2, 20):
+        assert await one.write(lambda tx: tx.events.record(Event("x", "y"))) == at
+        assert await one.wait(Revision(at - 1), seconds=30) == at
+    assert not looks
+    two = await open_home("two")
+    looks.clear()
+    await two.write(lambda tx: tx.events.record(Event("x", "y")))
+    assert await one.wait(Revision(19), seconds=30) == 20
+    assert looks == ["store-listener"]
 
 
 async def test_a_lost_notification_only_delays(

@@ -8,16 +8,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from mufakat.core.base import BadCursor, Conflict, Millis
-from mufakat.core.coordination.inbox import OPEN, Delivery, Envelope, Letter, Status
+from mufakat.core.coordination.inbox import OPEN, UNREAD, Delivery, Envelope, Letter, Status
 
 OFFER_MS = 60_000
 """An offer that nobody confirms in this time goes to whoever asks next."""
-SHOWS = 5
-"""Shown so often without an acknowledgement, a message is given up.
-
-The stop gate shows a message three times a turn at most and everything else shows it once, so that
-five times are two turns at least.
-"""
+SHOWS, TURNS = 5, 2
+"""Shown so often, in so many turns at least, without an acknowledgement, a message is given up."""
 DONE = frozenset({Status.ACKED, Status.ANSWERED, Status.DECLINED, Status.EXPIRED, Status.DEAD})
 _ONWARD = DONE | {Status.SHOWN}
 
@@ -64,9 +60,18 @@ def offer(now: Delivery, *, epoch: int, at: Millis) -> Delivery:
 
 
 def show(now: Delivery, *, epoch: int, turn: str, at: Millis) -> Delivery:
-    """Count a message as shown to a session: it stood in an output that was accepted."""
-    shown = move(now, Status.SHOWN, at=at)
-    return dataclasses.replace(shown, offered_to=epoch, times=now.times + 1, turn=turn)
+    """Count a message as shown to a session: it stood in an output that was accepted.
+
+    A turn that has no name is not counted: it may be the one whose gate shows the message next.
+    """
+    another = turn not in {"", now.turn}
+    return dataclasses.replace(
+        move(now, Status.SHOWN, at=at),
+        offered_to=epoch,
+        times=now.times + 1,
+        turn=turn,
+        turns=now.turns + another,
+    )
 
 
 def begin(now: Delivery, *, epoch: int, at: Millis) -> Delivery:
@@ -77,7 +82,7 @@ def begin(now: Delivery, *, epoch: int, at: Millis) -> Delivery:
 def again(now: Delivery, *, at: Millis) -> Delivery:
     """Deliver a dead letter once more, as if for the first time."""
     fresh = move(now, Status.QUEUED, at=at)
-    return dataclasses.replace(fresh, times=0, turn="", offered_to=0)
+    return dataclasses.replace(fresh, times=0, turn="", turns=0, offered_to=0)
 
 
 def claimable(delivery: Delivery, now: Millis) -> bool:
@@ -87,9 +92,16 @@ def claimable(delivery: Delivery, now: Millis) -> bool:
     return delivery.status is Status.QUEUED
 
 
+def due(row: Delivery, envelope: Envelope | None) -> bool:
+    """Whether a reader has still to see to it: it is new, or was shown and needs an answer."""
+    owed = row.status in OPEN and envelope is not None and envelope.requires_ack
+    return row.status in UNREAD or owed
+
+
 def given_up(letter: Letter) -> bool:
-    """Whether a message that needs an acknowledgement was shown in vain often enough."""
-    return letter.envelope.requires_ack and letter.delivery.times >= SHOWS
+    """Whether a message that needs an acknowledgement was shown in vain in turns enough."""
+    row = letter.delivery
+    return letter.envelope.requires_ack and row.times >= SHOWS and row.turns >= TURNS
 
 
 def delivered(delivery: Delivery, epoch: int) -> bool:

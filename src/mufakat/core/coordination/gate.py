@@ -85,6 +85,8 @@ class Go:
     dead: tuple[int, ...] = ()
     unanswered: tuple[int, ...] = ()
     """Where the gate gave up: open requests whose senders must hear of it."""
+    left: tuple[int, ...] = ()
+    """Where the gate gave up: everything that still held it."""
 
 
 Decision = Hold | Go
@@ -103,7 +105,8 @@ def decide(stop: Stop) -> Decision:
     if stop.turn.blocks >= BLOCKS:
         asked = tuple(one.delivery.number for one in holding if one.envelope.requires_ack)
         why = f"held {stop.turn.blocks} times"
-        return Go(len(left), acked, gave_up=True, why=why, dead=dead, unanswered=asked)
+        named = tuple(one.delivery.number for one in holding)
+        return Go(len(left), acked, True, why, dead, unanswered=asked, left=named)
     if not any(_news(one, stop.turn) or one.envelope.requires_ack for one in holding):
         return Go(len(left), acked, why="nothing new since it was held", dead=dead)
     reason, shown = _reason(holding, stop.fence)

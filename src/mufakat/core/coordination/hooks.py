@@ -24,6 +24,8 @@ class Moment(StrEnum):
     POST_TOOL = "post-tool"
     PERMISSION = "permission"
     STOP = "stop"
+    IDLE = "idle"
+    """After a turn, where its end itself does not tell what was said last."""
     SESSION_END = "session-end"
 
 

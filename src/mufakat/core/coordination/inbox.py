@@ -109,6 +109,8 @@ class Delivery:
     """The turn in which it was shown last."""
     note: str = ""
     """Why it was declined, expired or given up."""
+    turns: int = 0
+    """In how many turns it was shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from mufakat.core.base import Millis
@@ -108,6 +108,28 @@ def preempted(lease: Lease, book: Book, now: Millis) -> Waiter | None:
         ),
         None,
     )
+
+
+def left_over(lease: Lease, newest: Callable[[str], int]) -> lease_conflict.Claim:
+    """What of an ended lease nobody has had since, by the newest fence of each resource."""
+    return lease_conflict.Claim(
+        lease.wanted,
+        [
+            key
+            for key, fence in zip(lease.wanted.resources, lease.fences, strict=True)
+            if newest(key) == fence
+        ],
+        lease,
+    )
+
+
+def takes_over(waiter: Waiter, left: lease_conflict.Claim) -> bool:
+    """Whether somebody who waited comes after the holder of a lease that has ended."""
+    lease = left.source
+    if not isinstance(lease, Lease) or lease.ended is None:
+        return False
+    waited = waiter.enqueued <= max(lease.ended, lease.locked_until or lease.ended)
+    return waited and lease_conflict.touches(waiter.wanted, left)
 
 
 def after_start(lease: Lease, now: Millis) -> Lease:

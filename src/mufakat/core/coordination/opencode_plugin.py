@@ -12,6 +12,7 @@ import { execFile, execFileSync } from "node:child_process";
 
 const HOOK = __HOOK__;
 const HOME = __HOME__;
+const WORDS = __WORDS__;
 const LIMIT = { timeout: 10000, maxBuffer: 1 << 20 };
 const words = (moment) => [...HOOK.slice(1), "opencode", moment, ...HOME];
 
@@ -33,6 +34,14 @@ const tell = (moment, data) =>
     }
   });
 
+// Waits for the end of the call: `opencode run` is gone as soon as its session is idle.
+const tellNow = (moment, data) => {
+  try {
+    const input = JSON.stringify(data);
+    execFileSync(HOOK[0], words(moment), { input, timeout: 3000, stdio: "pipe" });
+  } catch {}
+};
+
 export const Mufakat = async ({ client, directory }) => {
   // A person's own copy and that of a run may both be loaded: one of them speaks.
   const speaking = (globalThis.mufakatSpeaking ??= new Map());
@@ -43,7 +52,8 @@ export const Mufakat = async ({ client, directory }) => {
   // Sessions of sub-agents belong to the agent that started them.
   const session = async (id) => {
     if (!sessions.has(id)) {
-      const made = { id, root: id, cwd: directory, own: true, turn: "", held: false, news: "" };
+      const made = { id, root: id, cwd: directory, own: true, turn: "", held: false };
+      Object.assign(made, { news: "", said: "" });
       sessions.set(id, made);
       try {
         const found = await client.session.get({ path: { id } });
@@ -66,13 +76,16 @@ export const Mufakat = async ({ client, directory }) => {
     turn_id: one.turn,
   });
 
+  // What it said last, told once; what it said before that was on the way.
+  const lastWords = (one) => {
+    const said = WORDS ? one.said : "";
+    one.said = "";
+    return said ? { last_assistant_message: said } : {};
+  };
+
   process.on("exit", () => {
     for (const one of sessions.values()) {
-      if (!one.own) continue;
-      try {
-        const input = JSON.stringify({ ...about(one), reason: "exit" });
-        execFileSync(HOOK[0], words("session-end"), { input, timeout: 3000, stdio: "pipe" });
-      } catch {}
+      if (one.own) tellNow("session-end", { ...about(one), reason: "exit", ...lastWords(one) });
     }
   });
 
@@ -84,6 +97,7 @@ export const Mufakat = async ({ client, directory }) => {
         one.held = false;
         return;
       }
+      one.said = "";
       one.turn = output.message?.id || input.messageID || String(Date.now());
       const part = output.parts.find((part) => part.type === "text" && !part.synthetic);
       const answer = await tell("prompt", { ...about(one), prompt: part?.text || "" });
@@ -106,9 +120,10 @@ export const Mufakat = async ({ client, directory }) => {
       const answer = await tell("post-tool", { ...about(one), tool_name: input.tool });
       if (answer.context) output.output = `${output.output ?? ""}\\n\\n${answer.context}`;
     },
-    "experimental.text.complete": async (input) => {
+    "experimental.text.complete": async (input, output) => {
       const one = await session(input.sessionID);
       if (!one.own) return;
+      one.said = output?.text || "";
       const answer = await tell("stop", about(one));
       if (!answer.block) return;
       one.held = true;
@@ -118,9 +133,15 @@ export const Mufakat = async ({ client, directory }) => {
       });
     },
     event: async ({ event }) => {
-      if (event.type !== "permission.asked" && event.type !== "permission.updated") return;
       const one = sessions.get(event.properties?.sessionID);
-      if (one?.own) await tell("permission", about(one));
+      if (!one?.own) return;
+      if (event.type === "permission.asked" || event.type === "permission.updated") {
+        await tell("permission", about(one));
+      }
+      if (event.type === "session.idle") {
+        const said = lastWords(one);
+        if (said.last_assistant_message) tellNow("idle", { ...about(one), ...said });
+      }
     },
   };
 };
@@ -129,10 +150,14 @@ const EDITS = new Set(["edit", "write", "patch", "apply_patch", "multiedit"]);
 """
 
 
-def source(command: Sequence[str], *, home: str = "") -> str:
-    """The plugin's file; `command` starts the hook client."""
+def source(command: Sequence[str], *, home: str = "", words: bool = True) -> str:
+    """The plugin's file; `command` starts the hook client.
+
+    `words` is whether it tells what the agent said last: of a run of Mufakat's that is known.
+    """
     return (
         (MARK + _SOURCE)
         .replace("__HOOK__", json.dumps(list(command)))
         .replace("__HOME__", json.dumps([home] if home else []))
+        .replace("__WORDS__", json.dumps(words))
     )

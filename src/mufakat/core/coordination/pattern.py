@@ -148,6 +148,7 @@ def _share(one: Ranges, other: Ranges) -> bool:
     return any(max(a, c) <= min(b, d) for a, b in one for c, d in other)
 
 
+@lru_cache(maxsize=4096)
 def _segment(text: str) -> Segment:
     if text == "**":
         return Segment((None,), deep=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -67,6 +67,8 @@ class Policy:
     default: int = 1
     operator: int = 2
     roles: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    trust_claimed_roles: bool = False
+    """Whether a role that an agent gave itself lifts its class as one that was granted does."""
     identities: tuple[tuple[str, int], ...] = ()
     """Patterns of identities; the first that matches counts, before any role."""
     aging: int = lease.AGING
@@ -84,11 +86,24 @@ DEFAULT = Policy()
 
 
 @dataclass(frozen=True, slots=True)
+class Role:
+    """What an agent is called by, and whether somebody with the right to do so said it."""
+
+    name: str = ""
+    granted: bool = False
+
+
+NO_ROLE = Role()
+
+
+@dataclass(frozen=True, slots=True)
 class Ranked:
     """The class of a request; `clamped` where it asked for a higher one."""
 
     rank: int
     clamped: bool = False
+    claimed: str = ""
+    """The role that would give a higher class, were it granted and not only claimed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +116,18 @@ class Refused:
 
 
 def rank(
-    policy: Policy, identity: str, *, role: str = "", operator: bool = False, asked: int | None
+    policy: Policy,
+    identity: str,
+    *,
+    role: Role = NO_ROLE,
+    operator: bool = False,
+    asked: int | None,
 ) -> Ranked:
     """The class of a request: what the policy gives, or the lower one that was asked for."""
     given = _given(policy, identity, role, operator=operator)
     if asked is None:
-        return Ranked(given)
-    return Ranked(min(given, asked), clamped=asked > given)
+        return given
+    return replace(given, rank=min(given.rank, asked), clamped=asked > given.rank)
 
 
 def too_broad(policy: Policy, wanted: lease.Wanted, *, roots: tuple[str, ...]) -> Refused | None:
@@ -164,13 +184,17 @@ def busy(policy: Policy, *, before: bool, p95_wait: int, depth: int) -> bool:
     return p95_wait >= terms.wait_on or depth >= terms.depth_on
 
 
-def _given(policy: Policy, identity: str, role: str, *, operator: bool) -> int:
+def _given(policy: Policy, identity: str, role: Role, *, operator: bool) -> Ranked:
     for text, number in policy.identities:
         if matches(text, identity):
-            return number
+            return Ranked(number)
     if operator:
-        return policy.operator
-    return policy.roles.get(role, policy.default)
+        return Ranked(policy.operator)
+    by_role = policy.roles.get(role.name, policy.default)
+    if role.granted or policy.trust_claimed_roles or by_role <= policy.default:
+        # Whoever says that it can wait is believed.
+        return Ranked(by_role)
+    return Ranked(policy.default, claimed=role.name)
 
 
 def matches(text: str, identity: str) -> bool:

@@ -156,6 +156,12 @@ def _number(where: str, value: Any, least: float, most: float) -> float:
     return float(value)
 
 
+def _yes_or_no(where: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _Problem(where, "it must be true or false")
+    return value
+
+
 def _one_of(words: type[E]) -> Read:
     def read(where: str, value: Any) -> E:
         if value not in list(words):
@@ -169,6 +175,7 @@ _TABLES = frozenset({"classes", "roles", "identities", "gate", "high_traffic"})
 _TOP: Mapping[str, tuple[str, Read]] = {
     "default": ("default", _rank),
     "operator": ("operator", _rank),
+    "trust_claimed_roles": ("trust_claimed_roles", _yes_or_no),
     "aging_seconds": ("aging", _seconds(0, DAY)),
     "grace_seconds": ("grace", _seconds(1, 3600)),
     "queue": ("queue", _whole(1, 10_000)),

@@ -78,7 +78,7 @@ class Report:
     run: str = ""
     """Empty for the run that is going on."""
     ordinal: int = 0
-    """0 where the reporter does not count: its report is the next one."""
+    """0 where the reporter does not count: it is of now, and uses up no number of who does."""
     on: On | None = None
     detail: str = ""
     debt: int = 0
@@ -130,7 +130,7 @@ def decide(standing: Standing, report: Report, *, now: Millis) -> Decision:
     refusal = _refusal(standing, report)
     if refusal is not None:
         return Stale(refusal)
-    ordinal = report.ordinal or standing.ordinal + 1
+    ordinal = report.ordinal or standing.ordinal
     if _says(report) == _says(standing):
         return Same(dataclasses.replace(standing, ordinal=max(ordinal, standing.ordinal)))
     return Moved(

@@ -46,6 +46,15 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """Who spoke, without the words."""
+
+    id: MessageId
+    kind: Kind
+    speaker: str
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """A stored message; `number` is gapless within its conversation, from 1."""
 

@@ -133,7 +133,7 @@ def plugin(run: Run) -> dict[str, str]:
     """The file with our hooks, for a run that has hooks."""
     if not run.access or not run.access.hook:
         return {}
-    return {PLUGIN: opencode_plugin.source(run.access.hook, home=run.access.home)}
+    return {PLUGIN: opencode_plugin.source(run.access.hook, home=run.access.home, words=False)}
 
 
 def own_provider(run: Run, options: Options) -> dict[str, object]:

@@ -21,6 +21,7 @@ def read(moment: Moment, data: Mapping[str, Any]) -> Call:
         session=call.text(data, "session_id"),
         turn=call.text(data, "turn_id"),
         prompt=call.text(data, "prompt"),
+        said=call.text(data, "last_assistant_message"),
         cwd=cwd,
         source=call.text(data, "source"),
         within=bool(call.text(data, "agent_id")),

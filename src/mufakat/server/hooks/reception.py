@@ -80,7 +80,10 @@ class Reception:
                 return await self._guard(by, call)
             case Moment.STOP:
                 return await self._stop(by, call, turn)
+            case Moment.IDLE:
+                await self._say(by, call, turn)
             case Moment.SESSION_END:
+                await self._say(by, call, turn)
                 return await self._leave(by)
         budget = BUDGETS.get(call.moment, 0)
         return await self._news(by, budget) if budget else Answer()
@@ -128,11 +131,14 @@ class Reception:
         holder = await self.leases.guard(by, call.paths) if call.paths else None
         return Answer(deny=denial(holder)) if holder is not None else Answer()
 
-    async def _stop(self, by: Principal, call: Call, turn: str) -> Answer:
+    async def _say(self, by: Principal, call: Call, turn: str) -> None:
+        """Let others know what an agent said last; of one of Mufakat's own its turn tells it."""
         if call.said and not by.run:
-            # What an agent of Mufakat's own says is kept with its turn.
             with suppress(MufakatError):
                 await self.inbox.say(by, call.said, key=_key(call, turn))
+
+    async def _stop(self, by: Principal, call: Call, turn: str) -> Answer:
+        await self._say(by, call, turn)
         decision = await self.gate.stop(
             by, session=call.session, turn=turn, prompt=call.prompt, background=call.background
         )

@@ -20,7 +20,7 @@ from mufakat import __version__
 from mufakat.app import App
 from mufakat.core.base import InvalidInput, MufakatError
 from mufakat.server.hooks import reception
-from mufakat.server.http import auth, body, guard, problem, reply, rights
+from mufakat.server.http import auth, body, guard, problem, reply, rights, stale
 from mufakat.server.http.door import PREFIX, Door, admit
 from mufakat.server.http.limits import Limits
 from mufakat.server.http.routes import (
@@ -47,9 +47,10 @@ from mufakat.server.http.streams import Streams
 from mufakat.services.coordination.audit import Audit
 
 SUBJECTS = (
-    *(projects, conversations, turns, packs, engines, events, system),
-    *(agents, messages, notices, leases, policy, waiting, context, hooks, chat, audit),
+    *(messages, context, leases, hooks, agents, waiting, notices, policy),
+    *(turns, events, conversations, packs, projects, engines, system, chat, audit),
 )
+"""What agents ask all the time comes first: addresses are compared in this order."""
 
 
 class ProblemResponse(Response):
@@ -114,7 +115,10 @@ def create(
         app.agents.authenticate,
         opened=_opened(),
     )
-    return Server(guard.Guard(checked, guard.rules(hosts, limits=bounds)), streams, waits)
+    last = stale.Stale(checked, lambda: app.store.away, prefix=PREFIX)
+    # A file does not go away: nothing has to be kept for it.
+    layers = last if app.settings.store.get_secret_value() else checked
+    return Server(guard.Guard(layers, guard.rules(hosts, limits=bounds)), streams, waits)
 
 
 def routes() -> FastAPI:

@@ -96,7 +96,7 @@ Name = Annotated[
 
 async def clock(here: Door) -> Millis:
     """The store's time, by which leases end."""
-    return await here.app.store.read(lambda tx: tx.now())
+    return await here.app.store.glance(lambda tx: tx.now())
 
 
 def itself(name: str, by: Principal) -> str:

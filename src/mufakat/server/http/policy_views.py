@@ -18,6 +18,7 @@ def edition(one: Edition) -> Json:
         "classes": [classed(name, found) for name, found in zip(NAMES, rules.classes, strict=True)],
         "default": NAMES[rules.default],
         "operator": NAMES[rules.operator],
+        "trust_claimed_roles": rules.trust_claimed_roles,
         "roles": {role: NAMES[rank] for role, rank in rules.roles.items()},
         "identities": [
             {"pattern": pattern, "class": NAMES[rank]} for pattern, rank in rules.identities
@@ -67,6 +68,7 @@ def explained(one: Explained) -> Json:
         "high_traffic": one.high_traffic,
         "ttl": one.ttl / 1000,
         "why": one.why,
+        "note": one.note,
         "holders": [lease_views.holder(found) for found in one.holders],
         "position": one.position,
         "cycle": list(one.cycle),

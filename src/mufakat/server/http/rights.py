@@ -36,6 +36,7 @@ TABLE: Mapping[str, frozenset[Right]] = MappingProxyType(
         "POST /leases/{id}/renew": AGENT,
         "POST /leases/{id}/release": AGENT,
         "POST /leases/{id}/transfer": AGENT,
+        "POST /leases/{id}/defer": AGENT,
         "POST /leases/check": AGENT,
         "POST /leases/guard": AGENT,
         "POST /policy/explain": AGENT,

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 
 from starlette.responses import Response
@@ -53,6 +54,7 @@ class EventStream(Response):
         limits: Limits,
         credential: str = "",
         reset: bool = False,
+        while_open: AbstractAsyncContextManager[None] | None = None,
     ) -> None:
         super().__init__()
         self.status_code = 200
@@ -63,6 +65,8 @@ class EventStream(Response):
         self.limits = limits
         self.credential = credential
         self.reset = reset
+        self.while_open = while_open or nullcontext()
+        """Entered before the first byte, left when the reader has gone."""
         self.cursor = after
         self.told = after
         """The newest revision whose id the reader has seen."""
@@ -73,7 +77,8 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             with self.streams.place(self.credential):
-                await self._stream(scope, receive, send)
+                async with self.while_open:
+                    await self._stream(scope, receive, send)
         except TooManyStreams as full:
             await problem.answer(full).send(send)
 

@@ -46,7 +46,7 @@ class State(Arguments):
 
 
 class Lease(Arguments):
-    action: Literal["acquire", "renew", "release", "check", "transfer", "list"]
+    action: Literal["acquire", "renew", "release", "check", "transfer", "defer", "list"]
     resources: Annotated[list[Name], Field(max_length=32)] = Field(default_factory=list)
     shared: bool = False
     ttl: float = Field(default=900, ge=5, le=86_400, allow_inf_nan=False)

@@ -51,12 +51,8 @@ async def send(app: App, by: Principal, asked: arguments.Send) -> Any:
 
 
 async def inbox(app: App, by: Principal, asked: arguments.Inbox) -> Any:
-    found = [
-        letter
-        for letter in await app.inbox.read(by, limit=asked.limit)
-        if letter.envelope.requires_ack or letter.delivery.status in UNREAD
-    ]
-    found = found or list(await app.inbox.claim(by, limit=asked.limit, wait_seconds=asked.wait))
+    found = await app.inbox.read(by, limit=asked.limit, due_only=True)
+    found = found or await app.inbox.claim(by, limit=asked.limit, wait_seconds=asked.wait)
     fresh = [one.delivery.number for one in found if one.delivery.status in UNREAD]
     await app.inbox.shown(by, fresh)
     return answers.letters(found)
@@ -85,14 +81,9 @@ async def lease(app: App, by: Principal, asked: arguments.Lease) -> Any:
                 raise InvalidInput("check takes one resource.", fix="Give it in `resources`.")
             valid, holder = await leases.check(asked.resources[0], _fence(asked))
             return {"valid": valid, "holder": holder}
-        case "renew":
-            return answers.lease(
-                await leases.renew(by, asked.id, _fence(asked), ttl_seconds=asked.ttl)
-            )
         case "release":
             return {"answer": await leases.release(by, asked.id, _fence(asked))}
-        case "transfer":
-            return answers.lease(await leases.transfer(by, asked.id, _fence(asked), to=asked.to))
+    return answers.lease(await _kept(app, by, asked))
 
 
 async def who(app: App, by: Principal, asked: arguments.Who) -> Any:
@@ -135,6 +126,17 @@ async def _acquire(app: App, by: Principal, asked: arguments.Lease) -> Lease:
     ask = partial(app.leases.acquire, by, _request(asked), key=uuid4().hex)
     what = ", ".join(asked.resources)
     return await (app.states.blocking(by, On.LEASE, ask, detail=what) if asked.wait else ask())
+
+
+async def _kept(app: App, by: Principal, asked: arguments.Lease) -> Lease:
+    """A lease that its holder keeps, puts off or hands on."""
+    leases, fence = app.leases, _fence(asked)
+    match asked.action:
+        case "transfer":
+            return await leases.transfer(by, asked.id, fence, to=asked.to)
+        case "defer":
+            return await leases.defer(by, asked.id, fence)
+    return await leases.renew(by, asked.id, fence, ttl_seconds=asked.ttl)
 
 
 def _request(asked: arguments.Lease) -> Request:

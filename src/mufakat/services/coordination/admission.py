@@ -13,7 +13,7 @@ from mufakat.core.coordination.state import State
 from mufakat.ports.coordination import Life, Member
 from mufakat.ports.store import Transaction
 from mufakat.services import ids, talk
-from mufakat.services.coordination import agents, credentials, inbox, pause, states
+from mufakat.services.coordination import agents, credentials, held, pause, states
 from mufakat.services.coordination.agents import Joined, Joining
 
 ENGINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,23}")
@@ -39,9 +39,11 @@ def join(tx: Transaction, by: Principal, joining: Joining) -> Joined | Conflict:
     taken_in = _resume(tx, known, joining) if known else _new(tx, joining, place)
     begun = states.begin(tx, taken_in, ids.new(agents.RUN.rstrip("_"), tx.now()))
     for name in joining.threads:
-        tx.members.join(Member(talk.resolve(tx, name, project=place).id, begun.identity, cursor=0))
-    inbox.arrived(tx, begun)
+        held.follow(tx, Member(talk.resolve(tx, name, project=place).id, begun.identity, cursor=0))
+    held.arrived(tx, begun)
     token = credentials.issue(tx, begun)
+    if by.operator and joining.role:
+        credentials.grant_role(tx, begun)
     return Joined(tx.instances.get(begun.identity) or begun, token, resumed=known is not None)
 
 

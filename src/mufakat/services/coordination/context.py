@@ -201,7 +201,7 @@ def _last_words(
 def _scrubbed(tx: Transaction, said: Message, scrub: Scrub) -> Message:
     if not said.secrets:
         return said
-    words, chars = letters.read(tx, said.id, scrub)
+    words, chars = letters.read(tx, [said.id], scrub)[said.id]
     return replace(said, text=words, chars=chars)
 
 

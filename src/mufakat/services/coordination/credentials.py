@@ -1,4 +1,4 @@
-"""Bearers of instances: given out once, stored as a hash, and the only source of who calls."""
+"""Bearers of instances, the only source of who calls; and which roles were granted with them."""
 
 from __future__ import annotations
 
@@ -35,6 +35,24 @@ def issue(tx: Transaction, instance: Instance, *, run: str = "") -> str:
         )
     )
     return token
+
+
+def grant_role(tx: Transaction, instance: Instance) -> None:
+    """Keep that the operator gave an instance its role: true as long as this epoch's bearer is."""
+    tx.credentials.add(
+        Credential(_grant(instance), instance.identity, instance.epoch, Life.LIVE, created=tx.now())
+    )
+
+
+def role_granted(tx: Transaction, instance: Instance) -> bool:
+    """Whether the role that an instance has now was given to it by the operator."""
+    found = tx.credentials.get(_grant(instance)) if instance.role else None
+    return found is not None and found.life is Life.LIVE
+
+
+def _grant(instance: Instance) -> str:
+    # No token opens a door by it: what is stored of a token is 64 hexadecimal digits.
+    return f"role {instance.role} of {instance.identity} in epoch {instance.epoch}"
 
 
 def principal(tx: Transaction, token: str) -> Principal:

@@ -17,7 +17,7 @@ from mufakat.core.coordination.state import Report, State
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Store, Transaction
 from mufakat.services import ids
-from mufakat.services.coordination import inbox, letters, mailbox, marks, states
+from mufakat.services.coordination import escalation, inbox, letters, mailbox, marks, states
 
 OPEN, OPEN_CHOSEN = 200, 2_000
 """Open messages that one stop looks at, and where a rule chooses among them."""
@@ -32,10 +32,16 @@ class Gate:
     """Answers the stop hooks of all engines."""
 
     def __init__(
-        self, store: Store, scrub: Scrub, *, rules: Callable[[], Mapping[str, Rule]] = _no_rules
+        self,
+        store: Store,
+        scrub: Scrub,
+        *,
+        rules: Callable[[], Mapping[str, Rule]] = _no_rules,
+        person: str = "",
     ) -> None:
         self._store = store
         self._scrub = scrub
+        self._person = person
         self._rules = rules
         """By role, as the policy of the moment has them."""
 
@@ -63,6 +69,9 @@ class Gate:
             )
             decision = _counted(tx, asked, gate.decide(asked))
             _apply(tx, agent, asked, decision)
+            if isinstance(decision, Go) and decision.gave_up:
+                left = [one for one in asked.open if one.delivery.number in decision.left]
+                escalation.escalate(tx, self._person, agent, turn=asked.turn, left=left)
             return decision
 
         return await self._store.write(step)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,10 +18,9 @@ from mufakat.core.talk.message import Kind
 from mufakat.ports.coordination import Member
 from mufakat.ports.store import Transaction
 from mufakat.services import talk
-from mufakat.services.coordination import agents, marks, pause, recipients, rooms
+from mufakat.services.coordination import agents, held, marks, pause, recipients, rooms
 from mufakat.services.coordination.recipients import Resolved
 
-CLIP = 8
 AT_ONCE = 1_000
 
 
@@ -82,28 +82,6 @@ def tell(tx: Transaction, identity: str, text: str, *, urgent: bool = False) -> 
     )
     to_one = Addressed(Resolved((identity,), (to,)), thread, None)
     return store(tx, Post(pause.SYSTEM, wanted), to_one)
-
-
-def arrived(tx: Transaction, instance: Instance) -> None:
-    """Deliver what was held for somebody of that alias or role."""
-    names = [instance.alias, f"{sending.ROLE}{instance.role}" if instance.role else ""]
-    for row in (row for name in names if name for row in tx.inbox.held(name)):
-        if _in_reach(tx, row, instance):
-            _hand_over(tx, row, instance.identity)
-
-
-def _in_reach(tx: Transaction, row: Delivery, instance: Instance) -> bool:
-    """Whether it was meant for this project: an alias may be given in several."""
-    envelope = tx.inbox.envelope(row.message)
-    thread = tx.conversations.get(envelope.conversation) if envelope else None
-    return thread is not None and instance.project in {None, thread.project}
-
-
-def _hand_over(tx: Transaction, row: Delivery, identity: str) -> None:
-    if tx.inbox.get(identity, row.message) is None:
-        deliver(tx, identity, row.message)
-    note = f"delivered to {identity}"
-    tx.inbox.keep(delivery.move(row, Status.ACKED, at=tx.now(), note=note))
 
 
 def went_idle(tx: Transaction, instance: Instance) -> None:
@@ -264,7 +242,7 @@ def store(tx: Transaction, post: Post, to: Addressed) -> Sent:
         deliver(tx, name, said.id, held=name in who.held)
     _answer(tx, post.sender, to.answered, said.id)
     if to.joins:
-        tx.members.join(Member(to.thread, post.sender, cursor=said.number))
+        held.follow(tx, Member(to.thread, post.sender, cursor=said.number))
     return Sent(
         message=said.id,
         conversation=to.thread,
@@ -309,18 +287,22 @@ def _later(tx: Transaction, seconds: float | None) -> Millis | None:
 
 
 def _before(tx: Transaction, thread: ConversationId, sender: str) -> Iterator[Before]:
-    """The thread, newest first, read only as far as counting replies goes."""
-    now = tx.conversations.get(thread)
-    newest = now.messages + 1 if now else 1
-    for said in tx.messages.newest(thread, before=newest, limit=flood.LOOK_BACK, clip=CLIP):
-        if said.kind not in message.TALK:
-            continue
-        if said.kind is Kind.PERSON or flood.passed_over(said.speaker, sender):
-            yield Before(said.kind, said.speaker)
-            continue
-        envelope = tx.inbox.envelope(said.id)
-        to_sender = tx.inbox.get(sender, said.id) is not None
-        yield Before(said.kind, said.speaker, envelope.hops if envelope else 0, to_sender)
+    """The thread, newest first, read only as far as counting replies can go."""
+    spoken = [
+        said
+        for said in tx.messages.said(thread, limit=flood.LOOK_BACK)
+        if said.kind in message.TALK
+    ]
+    steps = [
+        said.id
+        for said in itertools.takewhile(lambda said: said.kind is not Kind.PERSON, spoken)
+        if not flood.passed_over(said.speaker, sender)
+    ]
+    to_sender = {row.message for row in tx.inbox.among(sender, steps)}
+    envelopes = tx.inbox.envelopes(sorted(to_sender))
+    for said in spoken:
+        hops = envelopes[said.id].hops if said.id in envelopes else 0
+        yield Before(said.kind, said.speaker, hops, said.id in to_sender)
 
 
 def _answer(tx: Transaction, sender: str, asked: Envelope | None, answer: MessageId) -> None:

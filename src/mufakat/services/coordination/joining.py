@@ -62,10 +62,15 @@ class Agents:
         """
         if self._join_digest and hmac.compare_digest(credentials.digest(token), self._join_digest):
             return Principal(Right.JOIN)
-        by, news = await self._store.read(lambda tx: _calls(tx, token))
+        by, news = await self._store.glance(lambda tx: _calls(tx, token))
         if news:
             await self._store.write(lambda tx: _called(tx, by))
         return by
+
+    async def heard(self, by: Principal) -> None:
+        """Take a call for its agent's sign of life though another credential brought it."""
+        if await self._store.read(lambda tx: _is_news(tx, by)):
+            await self._store.write(lambda tx: _called(tx, by))
 
     async def join(self, by: Principal, joining: Joining) -> Joined:
         """Take a session in: the same session is the same instance again, one epoch further.
@@ -148,13 +153,18 @@ class Agents:
 
 def _calls(tx: Transaction, token: str) -> tuple[Principal, bool]:
     """Who calls, and whether the call itself changes something."""
-    by, now = credentials.principal(tx, token), tx.now()
-    seen = agents.known(tx, by.identity).seen
+    by = credentials.principal(tx, token)
+    return by, _is_news(tx, by)
+
+
+def _is_news(tx: Transaction, by: Principal) -> bool:
+    there, now = agents.known(tx, by.identity), tx.now()
     short = any(one.expires - now < one.wanted.ttl / 2 for one in tx.leases.of(by.identity))
-    return by, short or now - seen >= agents.SEEN_EVERY
+    late = now - there.seen >= agents.SEEN_EVERY
+    return short or late or there.standing.on is On.LOST
 
 
 def _called(tx: Transaction, by: Principal) -> None:
     """A call is the sign of life: it renews what the caller holds, and nothing else beats."""
-    agents.called(tx, agents.known(tx, by.identity))
+    agents.called(tx, states.back(tx, agents.known(tx, by.identity)))
     leases.touch(tx, by.identity)

@@ -15,7 +15,7 @@ from mufakat.core.coordination.policy import Policy, Refused
 from mufakat.core.coordination.principal import Principal
 from mufakat.core.coordination.resource import Kind
 from mufakat.ports.store import Store, Transaction
-from mufakat.services.coordination import agents
+from mufakat.services.coordination import agents, credentials
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,8 @@ class Asked:
     wait: int
     """Milliseconds."""
     clamped: bool = False
+    claimed: str = ""
+    """A role that counts for nothing above the default class, as nobody granted it."""
     refused: Refused | None = None
 
 
@@ -67,6 +69,7 @@ def wanted(
         found,
         wait=round(request.wait_seconds * 1000),
         clamped=given.clamped,
+        claimed=given.claimed,
         refused=policy.too_broad(rules, found, roots=roots),
     )
 
@@ -126,9 +129,16 @@ def _real_path(path: str, base: str) -> str:
         return path
 
 
-def _role(tx: Transaction, identity: str) -> str:
+def _role(tx: Transaction, identity: str) -> policy.Role:
+    """An agent's role; runs of ours have theirs from who started them, others from who let them in.
+
+    A session that joins again by the join token claims its role anew.
+    """
     instance = tx.instances.get(identity)
-    return instance.role if instance is not None else ""
+    if instance is None:
+        return policy.NO_ROLE
+    granted = agents.ours(instance) or credentials.role_granted(tx, instance)
+    return policy.Role(instance.role, granted)
 
 
 def _base(tx: Transaction, identity: str) -> str:

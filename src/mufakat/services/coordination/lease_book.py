@@ -19,6 +19,7 @@ from mufakat.core.coordination.lease import (
     Waiter,
     Wanted,
 )
+from mufakat.core.coordination.lease_conflict import Claim
 from mufakat.core.coordination.lease_end import Ended
 from mufakat.core.coordination.policy import Policy
 from mufakat.core.coordination.state import State
@@ -93,12 +94,13 @@ def settle(tx: Transaction, rules: Policy, *, left: Sequence[Lease] = ()) -> Non
     if not waiters:
         return
     now = tx.now()
+    claims = [*_whole(left), *_rested(tx, waiters)]
     book = Book(tx.leases.live(), waiters, rules.aging)
     for waiter in lease_queue.ordered(book):
         answer = lease_grant.decide(waiter, book, now=now)
         match answer:
             case Granted():
-                book = replace(book, leases=[*book.leases, _hand(tx, waiter, left)])
+                book = replace(book, leases=[*book.leases, _hand(tx, waiter, claims)])
             case Renewed():
                 # They have it already by another request; this one asks again and finds it.
                 tx.leases.dequeue(waiter.id)
@@ -107,12 +109,24 @@ def settle(tx: Transaction, rules: Policy, *, left: Sequence[Lease] = ()) -> Non
         book = replace(book, waiters=[one for one in book.waiters if one.id != waiter.id])
 
 
-def preempt(tx: Transaction, lease: Lease, asker: Wanted, rule: Rule, *, at: Millis | None) -> None:
-    """Ask a lease back; at `at` it passes on by itself, where that is given."""
+def preempt(
+    tx: Transaction,
+    lease: Lease,
+    asker: Wanted,
+    rule: Rule,
+    *,
+    at: Millis | None,
+    once: bool = True,
+) -> Lease:
+    """Ask a lease back; at `at` it passes on by itself, where that is given.
+
+    `once` is whether its holder may still put that off.
+    """
     if at is not None:
         lease = replace(lease, preempt_at=at)
         tx.leases.keep(lease)
-    lease_log.asked_back(tx, lease, asker, rule, deadline=at)
+    lease_log.asked_back(tx, lease, asker, rule, deadline=at, once=once)
+    return lease
 
 
 def _preempted(tx: Transaction, book: Book, now: Millis) -> Iterable[Ended]:
@@ -137,17 +151,26 @@ def _takers(book: Book, taken: Sequence[Ended], now: Millis) -> list[Waiter]:
 def _give(tx: Transaction, book: Book, waiter: Waiter, *, left: Sequence[Lease]) -> None:
     """Grant to an entry before the rest of the queue, unless somebody still holds a part."""
     if not lease_conflict.blocked(book, waiter.wanted, tx.now()):
-        _hand(tx, waiter, left)
+        _hand(tx, waiter, _whole(left))
 
 
-def _hand(tx: Transaction, waiter: Waiter, left: Sequence[Lease]) -> Lease:
+def _hand(tx: Transaction, waiter: Waiter, left: Sequence[Claim]) -> Lease:
     tx.leases.dequeue(waiter.id)
     lease = grant(tx, waiter.id, waiter.wanted, Rule.FROM_QUEUE, claim=CLAIM)
-    for before in left:
-        claim = lease_conflict.Claim(before.wanted, before.wanted.resources, before)
-        if lease_conflict.touches(lease.wanted, claim):
-            lease_log.passed_on(tx, lease, before, Rule.FROM_QUEUE)
+    for claim in left:
+        if lease_end.takes_over(waiter, claim):
+            lease_log.passed_on(tx, lease, claim.wanted, Rule.FROM_QUEUE)
     return lease
+
+
+def _whole(left: Sequence[Lease]) -> list[Claim]:
+    return [Claim(lease.wanted, lease.wanted.resources, lease) for lease in left]
+
+
+def _rested(tx: Transaction, waiters: Sequence[Waiter]) -> list[Claim]:
+    """What has rested while somebody waited for it, and nobody had since."""
+    since = min(waiter.enqueued for waiter in waiters)
+    return [lease_end.left_over(lease, tx.leases.fence) for lease in tx.leases.rested(since)]
 
 
 def _to_deputy(tx: Transaction, rules: Policy, ended: Lease) -> None:
@@ -163,4 +186,4 @@ def _to_deputy(tx: Transaction, rules: Policy, ended: Lease) -> None:
         return
     claim = lease_grant.step_in(ended, now=now)
     lease = grant(tx, ids.new("l", now), wanted, Rule.DEPUTY, claim=claim)
-    lease_log.passed_on(tx, lease, ended, Rule.DEPUTY)
+    lease_log.passed_on(tx, lease, ended.wanted, Rule.DEPUTY)

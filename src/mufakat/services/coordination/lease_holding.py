@@ -13,7 +13,13 @@ from mufakat.core.coordination.policy import Policy
 from mufakat.core.coordination.principal import Principal
 from mufakat.ports.store import Transaction
 from mufakat.services import ids
-from mufakat.services.coordination import agents, lease_asking, lease_book, lease_log
+from mufakat.services.coordination import (
+    agents,
+    lease_asking,
+    lease_book,
+    lease_deferring,
+    lease_log,
+)
 
 FIX = "List them: mufakat lease list"
 
@@ -118,13 +124,26 @@ def transfer(
     return _hand_over(tx, lease, wanted, rules)
 
 
+def defer(
+    tx: Transaction, by: Principal, id: str, fence: int, *, key: str, rules: Policy
+) -> Lease | Lost | MufakatError:
+    """Put off once that a lease passes to a higher class; the same `key` answers it again."""
+    lease_book.expire(tx, rules)
+    lease = get(tx, id)
+    refused = not_theirs(tx, by, lease, act="defer")
+    if refused is not None:
+        return refused
+    return lease_deferring.defer(tx, lease, fence, key=key, rules=rules)
+
+
 def _hand_over(tx: Transaction, lease: Lease, wanted: Wanted, rules: Policy) -> Lease:
     now = tx.now()
     ended = lease_end.end(lease, Cause.TRANSFERRED, now=now)
     tx.leases.keep(ended)
     lease_log.ended(tx, ended, Rule.HOLDER, to=wanted.holder)
     fresh = lease_book.grant(tx, ids.new("l", now), wanted, Rule.HOLDER)
-    lease_log.passed_on(tx, fresh, ended, Rule.HOLDER)
+    lease_log.passed_on(tx, fresh, ended.wanted, Rule.HOLDER)
+    fresh = lease_deferring.hand_on(tx, lease, fresh, rules)
     lease_book.settle(tx, rules)
     return fresh
 

@@ -63,12 +63,23 @@ def refused(tx: Transaction, wanted: Wanted, rule: Rule, **more: Any) -> None:
 
 
 def asked_back(
-    tx: Transaction, lease: Lease, asker: Wanted, rule: Rule, *, deadline: Millis | None
+    tx: Transaction,
+    lease: Lease,
+    asker: Wanted,
+    rule: Rule,
+    *,
+    deadline: Millis | None,
+    once: bool,
 ) -> None:
-    """Ask a holder to give a lease back to somebody of a higher class."""
+    """Ask a holder to give a lease back to somebody of a higher class.
+
+    `once` is whether the holder may put the deadline off.
+    """
     changed(tx, "lease.preempt_requested", lease, rule, by=asker.holder, deadline=deadline)
     seconds = None if deadline is None else max(0, deadline - tx.now()) // 1000
     limit = "" if seconds is None else f" In {seconds} s it passes to them with a new fence."
+    if deadline is not None and rule is Rule.PREEMPT_GRACE and once:
+        limit += " If that is too soon, defer it: once."
     why = f" They say: {text.one_line(asker.reason, 200)}" if asker.reason else ""
     words = (
         f"{asker.holder} needs {_names(lease.wanted)}, which you hold by lease {lease.id}."
@@ -77,20 +88,31 @@ def asked_back(
     inbox.tell(tx, lease.wanted.holder, words, urgent=True)
 
 
-def passed_on(tx: Transaction, lease: Lease, before: Lease, rule: Rule) -> None:
+def deferred(tx: Transaction, lease: Lease, asker: Wanted) -> None:
+    """Tell who waits for a lease that its holder has put off the time when it passes to them."""
+    deadline = lease.preempt_at
+    changed(tx, "lease.deferred", lease, Rule.DEFERRED, by=asker.holder, deadline=deadline)
+    seconds = max(0, (deadline or 0) - tx.now()) // 1000
+    words = (
+        f"{lease.wanted.holder} needs a little longer for {_names(lease.wanted)}, which you wait"
+        f" for: it passes to you in {seconds} s at the latest. It cannot be put off again."
+    )
+    inbox.tell(tx, asker.holder, words)
+
+
+def passed_on(tx: Transaction, lease: Lease, before: Wanted, rule: Rule) -> None:
     """Tell the new holder what they were handed, and the next step as the last holder said it."""
     if lease.claim_until is not None and rule is Rule.DEPUTY:
         seconds = max(0, lease.claim_until - tx.now()) // 1000
         how = f" You are its deputy: ask for the same or renew it within {seconds} s."
     else:
         how = ""
-    step = before.wanted.next_step
+    step = before.next_step
     if not step and rule is Rule.FROM_QUEUE:
         return
-    said = f" The next step, in the words of {before.wanted.holder}:\n{step}" if step else ""
+    said = f" The next step, in the words of {before.holder}:\n{step}" if step else ""
     words = (
-        f"{_names(lease.wanted)} passed from {before.wanted.holder} to you by lease {lease.id}."
-        f"{how}{said}"
+        f"{_names(lease.wanted)} passed from {before.holder} to you by lease {lease.id}.{how}{said}"
     )
     inbox.tell(tx, lease.wanted.holder, words)
 

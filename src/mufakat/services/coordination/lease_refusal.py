@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mufakat.core import base
-from mufakat.core.coordination.lease import Deadlock, Held, Holder, Lost, Rule
+from mufakat.core.base import Millis
+from mufakat.core.coordination import lease_defer
+from mufakat.core.coordination.lease import Deadlock, Held, Holder, Lease, Lost, Rule
 from mufakat.core.coordination.policy import Refused
 
 
@@ -61,6 +63,29 @@ def queue_full(limit: int) -> Refused:
         f"{limit} wait for it already.",
         "Ask again later, or take another part of the work.",
     )
+
+
+def not_deferred(lease: Lease, answer: lease_defer.Refused, *, now: Millis) -> base.Conflict:
+    """The time when it passes on stays as it is."""
+    left = max(0, (answer.deadline or now) - now) // 1000
+    passes = f"it passes on in {left} s"
+    words, fix = {
+        Rule.NOT_ASKED: (
+            f"Nobody takes lease {lease.id} from you at a set time: there is nothing to defer.",
+            "Go on working; you are told when somebody of a higher class asks for it.",
+        ),
+        Rule.PREEMPT_NOW: (
+            f"The policy lets a higher class take lease {lease.id} without grace: {passes}.",
+            "Bring your work to a safe point, then release or transfer it.",
+        ),
+    }.get(
+        answer.rule,
+        (
+            f"Lease {lease.id} was deferred before, and that is done once: {passes}.",
+            "Bring your work to a safe point, then release or transfer it before that.",
+        ),
+    )
+    return base.Conflict(words, fix=fix, rule=answer.rule.value, seconds=left)
 
 
 def holder(one: Holder) -> dict[str, Any]:

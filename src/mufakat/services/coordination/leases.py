@@ -174,6 +174,16 @@ class Leases:
         )
         return _taken(answer)
 
+    async def defer(self, by: Principal, id: str, fence: int, *, key: str = "") -> Lease:
+        """Put off once that a lease passes to a higher class, by the policy's grace period.
+
+        The same key answers the same lease again. Raises LeaseLost, Conflict, NotAllowed, NotFound.
+        """
+        answer = await self._store.write(
+            lambda tx: lease_holding.defer(tx, by, id, fence, key=key, rules=self._rulebook.of(tx))
+        )
+        return _taken(answer)
+
     async def steal(
         self,
         by: Principal,

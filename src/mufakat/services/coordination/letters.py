@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from mufakat.core.base import MessageId
@@ -19,36 +19,32 @@ def load(
     texts: Container[int] | None = None,
 ) -> list[Letter]:
     """The letters of some deliveries; `texts` are the numbers whose words are read, all if None."""
-    found = []
-    for row in rows:
-        envelope = tx.inbox.envelope(row.message)
-        if envelope is None:
-            continue
-        words, chars = "", 0
-        if texts is None or row.number in texts:
-            words, chars = read(tx, row.message, scrub)
-        found.append(Letter(envelope, row, words, chars))
-    return found
+    envelopes = tx.inbox.envelopes([row.message for row in rows])
+    kept = [row for row in rows if row.message in envelopes]
+    wanted = [row.message for row in kept if texts is None or row.number in texts]
+    said = read(tx, wanted, scrub)
+    return [Letter(envelopes[row.message], row, *said.get(row.message, ("", 0))) for row in kept]
 
 
 def with_texts(
     tx: Transaction, bare: Sequence[Letter], numbers: Container[int], *, scrub: Scrub
 ) -> list[Letter]:
     """The same letters, those of these numbers with their words."""
+    wanted = [one.envelope.message for one in bare if one.delivery.number in numbers]
+    said = read(tx, wanted, scrub)
     found = []
     for one in bare:
-        if one.delivery.number in numbers:
-            words, chars = read(tx, one.envelope.message, scrub)
-            found.append(replace(one, text=words, chars=chars))
-        else:
-            found.append(one)
+        words, chars = said.get(one.envelope.message, (one.text, one.chars))
+        found.append(replace(one, text=words, chars=chars))
     return found
 
 
-def read(tx: Transaction, message: MessageId, scrub: Scrub) -> tuple[str, int]:
-    """A message's words without secrets, and how long they are."""
-    said = tx.messages.get(message)
-    if said is None:
-        return "", 0
-    words = scrub(said.text).text if said.secrets else said.text
-    return words, len(words)
+def read(
+    tx: Transaction, messages: Sequence[MessageId], scrub: Scrub
+) -> Mapping[MessageId, tuple[str, int]]:
+    """The words of some messages without secrets, and how long they are."""
+    found = {}
+    for id, said in tx.messages.some(messages).items():
+        words = scrub(said.text).text if said.secrets else said.text
+        found[id] = (words, len(words))
+    return found

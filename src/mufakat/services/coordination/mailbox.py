@@ -15,7 +15,7 @@ from mufakat.core.coordination.sending import Sending
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Store, Transaction
 from mufakat.services import idempotency
-from mufakat.services.coordination import agents, inbox, letters, marks, pause, rooms
+from mufakat.services.coordination import agents, due, inbox, letters, marks, pause, rooms
 from mufakat.services.coordination.inbox import Post, Sent
 from mufakat.services.coordination.meter import Meter
 
@@ -85,10 +85,21 @@ class Inbox:
         return await self.send(by, Sending((), thread=room, body=body), key=key)
 
     async def read(
-        self, by: Principal, *, after: int = 0, open_only: bool = True, limit: int = 50
+        self,
+        by: Principal,
+        *,
+        after: int = 0,
+        open_only: bool = True,
+        limit: int = 50,
+        due_only: bool = False,
     ) -> Sequence[Letter]:
-        """Entries above `after`, oldest first; reading changes nothing that is stored."""
-        found = await self._of(_identity(by), after=after, open_only=open_only, limit=limit)
+        """Entries above `after`, oldest first; reading changes nothing that is stored.
+
+        With `due_only` those that are new, or that still need an answer.
+        """
+        found = await self._of(
+            _identity(by), after=after, open_only=open_only, limit=limit, due_only=due_only
+        )
         fresh = {one.delivery.number for one in found if one.delivery.status in UNREAD}
         if fresh:
             self._fetch(by, fresh)
@@ -111,12 +122,15 @@ class Inbox:
         return await self._of(found.identity, after=after, open_only=open_only, limit=limit)
 
     async def _of(
-        self, identity: str, *, after: int, open_only: bool, limit: int
+        self, identity: str, *, after: int, open_only: bool, limit: int, due_only: bool = False
     ) -> Sequence[Letter]:
         after, limit = max(0, min(after, 2**62)), max(1, min(limit, PAGE))
 
         def query(tx: Transaction) -> Sequence[Letter]:
-            rows = tx.inbox.page(identity, after=after, open_only=open_only, limit=limit)
+            if due_only:
+                rows = due.page(tx, identity, after=after, limit=limit)
+            else:
+                rows = tx.inbox.page(identity, after=after, open_only=open_only, limit=limit)
             return letters.load(tx, rows, scrub=self._scrub)
 
         return await self._store.read(query)
@@ -175,7 +189,8 @@ class Inbox:
 
         def step(tx: Transaction) -> int:
             owner = reader(tx, by)
-            read = {n for n in fetched if n in numbers or (upto is not None and n <= upto)}
+            named = numbers if upto is None else (n for n in fetched if n <= upto)
+            read = fetched.intersection(named)
             fresh = [row for row in marks.numbered(tx, owner, tuple(read)) if row.status in UNREAD]
             marks.show(tx, fresh, epoch=owner.epoch, turn="", path=Path.INBOX)
             if upto is not None:

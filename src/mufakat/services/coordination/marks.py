@@ -13,6 +13,8 @@ from mufakat.ports.store import Transaction
 
 AT_ONCE = 10_000
 """Entries of an inbox that one acknowledgement reaches."""
+FEW, MANY = 4, 200
+"""Entries that the cursor looks at first, since most often one was done with, and then."""
 
 
 def keep(tx: Transaction, row: Delivery) -> None:
@@ -61,10 +63,12 @@ def advance(tx: Transaction, identity: str) -> int:
     instance = tx.instances.get(identity)
     if instance is None:
         return 0
-    cursor, start = instance.acked, -1
-    while cursor != start:
-        start = cursor
-        cursor = delivery.cursor(tx.inbox.page(identity, after=cursor, limit=200), cursor)
+    cursor, limit, whole = instance.acked, FEW, True
+    while whole:
+        rows = tx.inbox.page(identity, after=cursor, limit=limit)
+        cursor = delivery.cursor(rows, cursor)
+        # Where all that was looked at is done with, there may be more of it.
+        whole, limit = len(rows) == limit and rows[-1].number == cursor, MANY
     if cursor != instance.acked:
         tx.instances.keep(dataclasses.replace(instance, acked=cursor))
     return cursor

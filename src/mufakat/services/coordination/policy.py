@@ -35,6 +35,8 @@ class Explained:
     ttl: int
     """Milliseconds."""
     why: str = ""
+    note: str = ""
+    """What keeps the class from being a higher one."""
     holders: tuple[Holder, ...] = ()
     position: int = 0
     cycle: tuple[str, ...] = ()
@@ -84,6 +86,7 @@ def _explained(tx: Transaction, asked: Asked, rules: policy.Policy) -> Explained
         version="",
         high_traffic=False,
         ttl=wanted.ttl,
+        note=_note(asked),
     )
     if asked.refused is not None:
         return replace(bare, rule=asked.refused.rule, why=asked.refused.why)
@@ -99,6 +102,13 @@ def _explained(tx: Transaction, asked: Asked, rules: policy.Policy) -> Explained
         case Held() if over is None:
             return _held(replace(bare, holders=answer.holders), answer, entry, book, rules)
     return replace(bare, rule=Rule.BUDGET, why=over.why if over else "")
+
+
+def _note(asked: Asked) -> str:
+    if not asked.claimed:
+        return ""
+    name = NAMES[asked.wanted.rank]
+    return f"The role {asked.claimed} is claimed, not verified: it gives the class {name}."
 
 
 def _held(

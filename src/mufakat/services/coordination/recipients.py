@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mufakat.core.base import ConversationId, InvalidInput, NotFound, ProjectId
-from mufakat.core.coordination import sending
+from mufakat.core.coordination import identity, sending
 from mufakat.core.coordination.instance import Instance
 from mufakat.core.coordination.sending import ROLE, TOPIC
 from mufakat.core.talk.conversation import Conversation
@@ -47,9 +47,11 @@ def resolve(
         try:
             meant, topic = _members(tx, name, sender=sender, project=project)
         except NotFound:
-            if not hold:
+            # Identities are drawn at random: one that nobody has will never come.
+            if not hold or identity.parse(name) is not None:
                 raise
             held[name] = to[name] = None
+            thread = thread or _nobody_follows(tx, name, project=project)
             continue
         thread = thread or topic
         found |= {one.identity: one for one in meant}
@@ -90,9 +92,13 @@ def topic(tx: Transaction, name: str, *, project: ProjectId | None) -> Conversat
     raise NotFound(f"There is no topic {name}.", fix="List them: mufakat conversations.")
 
 
-def arrived(tx: Transaction, name: str, *, project: ProjectId | None) -> Sequence[Instance]:
-    """Who has come under a name that a message is held for."""
+def _nobody_follows(
+    tx: Transaction, name: str, *, project: ProjectId | None
+) -> ConversationId | None:
+    """The thread of a topic that is there already, though nobody hears of it yet."""
+    if not name.startswith(TOPIC):
+        return None
     try:
-        return _members(tx, name, sender="", project=project)[0]
-    except (NotFound, InvalidInput):
-        return ()
+        return topic(tx, name.removeprefix(TOPIC), project=project).id
+    except NotFound:
+        return None

@@ -8,6 +8,7 @@ from mufakat.core.talk.conversation import Conversation, Project
 from mufakat.ports.coordination import Member
 from mufakat.ports.store import Transaction
 from mufakat.services import talk
+from mufakat.services.coordination import held
 
 TITLE = "Room"
 BACK = 20
@@ -29,7 +30,7 @@ def follow(tx: Transaction, instance: Instance) -> None:
     if project is not None:
         thread = talk.resolve(tx, room(tx, project))
         cursor = max(0, thread.messages - BACK)
-        tx.members.join(Member(thread.id, instance.identity, cursor))
+        held.follow(tx, Member(thread.id, instance.identity, cursor))
 
 
 def project_of(tx: Transaction, name: str, *parties: Instance | None) -> Project | None:

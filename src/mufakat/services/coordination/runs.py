@@ -12,13 +12,14 @@ from mufakat.core.talk.conversation import Conversation
 from mufakat.core.talk.turn import Failure, Reply, Status
 from mufakat.ports.coordination import Life, Member
 from mufakat.ports.store import Transaction
-from mufakat.services.coordination import agents, credentials, pause, reactions, states
+from mufakat.services.coordination import agents, credentials, held, pause, reactions, states
 
 
 def seat(
     tx: Transaction, agent: Agent, conversation: Conversation, *, instance: str = ""
 ) -> Instance:
     """The instance of an agent of a conversation, which follows that conversation."""
+    new = tx.instances.get(agent.identity) is None
     seated = agents.seat(
         tx,
         agent.identity,
@@ -28,12 +29,14 @@ def seat(
         agent=agent.id,
     )
     follow(tx, conversation, agent.identity)
+    if new:
+        held.arrived(tx, seated)
     return seated
 
 
 def follow(tx: Transaction, conversation: Conversation, identity: str) -> None:
     """Let an instance follow a conversation from its beginning."""
-    tx.members.join(Member(conversation.id, identity, cursor=0))
+    held.follow(tx, Member(conversation.id, identity, cursor=0))
 
 
 def begin(tx: Transaction, agent: Agent, conversation: Conversation, *, run: str, told: int) -> str:
@@ -44,6 +47,9 @@ def begin(tx: Transaction, agent: Agent, conversation: Conversation, *, run: str
     """
     pause.refuse(tx)
     present = seat(tx, agent, conversation)
+    if not agents.ours(present):
+        # Whoever joined under this agent's name may have called itself something else.
+        present = dataclasses.replace(present, role=agent.role)
     if tx.credentials.end(present.identity, Life.SUPERSEDED):
         present = dataclasses.replace(present, epoch=present.epoch + 1)
     tx.members.told(conversation.id, agent.identity, cursor=told)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mufakat.core.coordination import identity
 from mufakat.core.coordination.instance import Instance
 from mufakat.core.coordination.principal import Principal, Right
-from mufakat.core.coordination.state import State
+from mufakat.core.coordination.state import On, State
 from mufakat.ports.store import Store, Transaction
 from mufakat.services.coordination import agents, rooms
 from mufakat.services.coordination.agents import Joining
@@ -47,6 +47,7 @@ class Sessions:
             return Known(by, present.standing.state)
         found = None if starts else await self._store.read(lambda tx: self._session(tx, joining))
         if found is not None:
+            await self._everybody.heard(_acting(found))
             return Known(_acting(found), found.standing.state)
         joined = await self._everybody.join(by, joining)
         there = joined.instance
@@ -57,7 +58,11 @@ class Sessions:
         host = identity.host_label(joining.host or self._host)
         engine = identity.label(joining.engine, 24)
         found = tx.instances.by_session(engine, host, session=joining.session)
-        return found if found is not None and agents.online(found) else None
+        if found is None:
+            return None
+        # Who is only suspected to be gone goes on as the same session.
+        there = agents.online(found) or found.standing.on is On.LOST
+        return found if there else None
 
 
 def _acting(there: Instance) -> Principal:

@@ -156,6 +156,15 @@ def depart(tx: Transaction, identity: str, on: On) -> Instance:
     return move(tx, identity, Report(State.OFFLINE, on=on))
 
 
+def back(tx: Transaction, instance: Instance) -> Instance:
+    """Take one that was lost for there again, in the same run; it has yet to say what it does."""
+    standing = instance.standing
+    if standing.on is not On.LOST:
+        return instance
+    again = dataclasses.replace(standing, state=State.STARTING, on=None, detail="", since=tx.now())
+    return settle(tx, instance, again)
+
+
 def settle(tx: Transaction, before: Instance, standing: Standing) -> Instance:
     """Keep and announce a new standing, then do in the same step what follows from it."""
     data = {

@@ -57,6 +57,7 @@ class Timer:
         outside: Outside,
         rules: Callable[[Transaction], Policy] = lambda _: policy.DEFAULT,
         quiet_seconds: float = 3600,
+        cut: Callable[[Instance], Millis | None] = lambda _: None,
     ) -> None:
         self._store = store
         self._processes = processes
@@ -64,6 +65,8 @@ class Timer:
         self._outside = outside
         self._rules = rules
         self._quiet = round(quiet_seconds * 1000)
+        self._cut = cut
+        """When one whose connection was cut is lost."""
         self._watches: dict[str, tuple[Binding, Callable[[], None]]] = {}
         self._dead: dict[str, Binding] = {}
         self._woken = asyncio.Event()
@@ -154,6 +157,11 @@ class Timer:
         )
 
     def _lost_at(self, tx: Transaction, one: Instance) -> Millis | None:
+        """When a cut connection or silence becomes absence."""
+        ends = (self._cut(one), self._silent_at(tx, one))
+        return min((at for at in ends if at is not None), default=None)
+
+    def _silent_at(self, tx: Transaction, one: Instance) -> Millis | None:
         """When silence becomes absence, for those whose death nobody would notice."""
         ours = agents.ours(one)
         watched = not ours and one.binding.pid and one.host == self._host

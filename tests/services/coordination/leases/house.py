@@ -17,7 +17,7 @@ from mufakat.core.coordination.state import Standing, State
 from mufakat.core.secrets import scrub
 from mufakat.ports.store import Store, Transaction
 from mufakat.services import talk
-from mufakat.services.coordination import agents, leases
+from mufakat.services.coordination import agents, credentials, leases
 from mufakat.services.coordination.leases import Leases
 from mufakat.services.coordination.policy import Policy
 from mufakat.services.coordination.rulebook import Rulebook
@@ -39,16 +39,18 @@ class House:
     pace: list[float] = field(default_factory=lambda: [0.0])
     """Seconds on the clock that paces requests."""
 
-    async def join(self, number: int, *, role: str = "") -> Principal:
-        """An agent that is there."""
+    async def join(self, number: int, *, role: str = "", claimed: bool = False) -> Principal:
+        """An agent that is there, in a role that it was granted or has only `claimed`."""
         name = f"codex@box:{number:06x}"
 
         def step(tx: Transaction) -> None:
             place = talk.ensure_project(tx, str(self.project), "demo")
             standing = Standing(State.WORKING, tx.now())
-            agents.register(
+            there = agents.register(
                 tx, name, instance=f"{number:032x}", standing=standing, role=role, project=place.id
             )
+            if role and not claimed:
+                credentials.grant_role(tx, there)
 
         await self.store.write(step)
         return Principal(Right.AGENT, name, epoch=1)

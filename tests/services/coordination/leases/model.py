@@ -11,6 +11,7 @@ RESOURCES = (TASK_A, TASK_B, PORT, SLOT, PY, A_FILES, B_MD)
 OVERLAPPING = frozenset({(PY, A_FILES), (A_FILES, PY)})
 UNFENCED = frozenset({PORT, SLOT})
 REST, CLAIM, START, AGING = 15_000, 10_000, 30_000, 900_000
+MAX_HOLD = 8 * 3_600_000
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,10 @@ class Model:
         return made
 
     def prolong(self, grant: Grant, ttl: int) -> Grant:
-        longer = replace(grant, expires=max(grant.expires, self.now + ttl))
+        until = self.now + ttl
+        if any(_wants(one.wish, grant.wish) for one in self.queue):
+            until = min(until, grant.since + MAX_HOLD)
+        longer = replace(grant, expires=max(grant.expires, until))
         self.grants[grant.id] = longer
         return longer
 
@@ -186,6 +190,12 @@ class Model:
 
 def overlap(one: str, other: str) -> bool:
     return one == other or (one, other) in OVERLAPPING
+
+
+def _wants(wish: Wish, held: Wish) -> bool:
+    """Whether somebody else who waits is kept waiting by what is held, counted or not."""
+    other = wish.holder != held.holder and not (wish.shared and held.shared)
+    return other and any(overlap(a, b) for a in wish.resources for b in held.resources)
 
 
 def meets(wish: Wish, others: Iterable[Wish]) -> bool:

@@ -7,9 +7,11 @@ import asyncio
 import pytest
 
 from mufakat.core.base import Deadlock, Held, TooMany
-from mufakat.core.coordination.lease import Cause
+from mufakat.core.coordination import lease_end
+from mufakat.core.coordination.lease import Cause, Lease
+from mufakat.core.coordination.lease_conflict import Claim
 from mufakat.core.coordination.principal import Principal
-from mufakat.services.coordination import lease_waiting, leases
+from mufakat.services.coordination import lease_book, lease_waiting, leases
 from services.coordination.leases.house import House
 
 pytestmark = pytest.mark.anyio
@@ -77,6 +79,67 @@ async def test_l9_who_waits_for_an_unfenced_resource_gets_it_after_its_rest(hous
     assert await house.leases.list() == []
     await house.later(0.001)
     assert (await asyncio.wait_for(waiting, 10)).wanted.holder == two.identity
+
+
+async def rest_over(house: House, *, between: bool = False) -> list[str]:
+    """What somebody is told who waited while the port rested; `between` another had it first."""
+    one, two, three = [await house.join(number) for number in (1, 2, 3)]
+    await house.ask(one, "port:80", ttl_seconds=5, next_step="look at line 3")
+    first = await house.queued(three, "port:80") if between else None
+    waiting = await house.queued(two, "port:80")
+    await house.later(5)
+    assert await house.mail(two) == []
+    await house.later(5)
+    if first:
+        await asyncio.wait_for(first, 10)
+        await give_back(house, three)
+        assert "look at line 3" in (await house.mail(three))[0]
+    assert (await asyncio.wait_for(waiting, 10)).wanted.holder == two.identity
+    return await house.mail(two)
+
+
+async def test_l9_the_next_step_is_told_after_a_rest_as_after_a_release(house: House) -> None:
+    (told,) = await rest_over(house)
+    assert "look at line 3" in told and "port:80" in told
+
+
+async def test_l9_it_is_told_to_the_next_one_alone(house: House) -> None:
+    assert await rest_over(house, between=True) == []
+
+
+async def test_l9_who_comes_in_the_rest_is_told_and_who_comes_later_is_not(house: House) -> None:
+    one, two, three = [await house.join(number) for number in (1, 2, 3)]
+    await house.ask(one, "port:80", ttl_seconds=5, next_step="look at line 3")
+    await house.later(5)
+    waiting = await house.queued(two, "port:80", mode="shared")
+    reader = await house.queued(three, "port:80", mode="shared")
+    await house.later(5)
+    await asyncio.wait_for(asyncio.gather(waiting, reader), 10)
+    for by in (two, three):
+        assert "look at line 3" in (await house.mail(by))[0]
+        await give_back(house, by)
+    late = await house.join(4)
+    await house.ask(late, "port:80", wait_seconds=600)
+    assert await house.mail(late) == []
+
+
+async def test_twin_a_build_that_forgets_what_rested_tells_nobody(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease_book, "_rested", lambda tx, waiters: [])
+    with pytest.raises(ValueError, match="unpack"):
+        await test_l9_the_next_step_is_told_after_a_rest_as_after_a_release(house)
+
+
+async def test_twin_a_build_that_forgets_who_had_it_since_tells_it_twice(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def left_over(lease: Lease, newest: object) -> Claim:
+        return Claim(lease.wanted, lease.wanted.resources, lease)
+
+    monkeypatch.setattr(lease_end, "left_over", left_over)
+    with pytest.raises(AssertionError):
+        await test_l9_it_is_told_to_the_next_one_alone(house)
 
 
 async def test_l12_who_leaves_leaves_the_queue(house: House) -> None:

@@ -99,6 +99,21 @@ async def test_p5_explain_answers_what_acquire_then_does(house: House) -> None:
     await asyncio.wait(lines)
 
 
+async def test_p1_explain_says_that_a_role_is_claimed_and_not_verified(house: House) -> None:
+    house.write_policy('[roles]\nfire = "incident"\n')
+    claimed = await house.join(1, role="fire", claimed=True)
+    granted = await house.join(2, role="fire")
+    request = Request(("task:a",))
+    found = await house.policy.explain(claimed, request)
+    assert (found.name, found.clamped) == ("normal", False)
+    assert found.note == "The role fire is claimed, not verified: it gives the class normal."
+    assert (await house.ask(claimed)).wanted.rank == 1
+    verified = await house.policy.explain(granted, request)
+    assert (verified.name, verified.note) == ("incident", "")
+    house.write_policy('trust_claimed_roles = true\n[roles]\nfire = "incident"\n')
+    assert (await house.policy.explain(claimed, request)).name == "incident"
+
+
 async def test_high_traffic_shortens_leases_until_it_is_quiet(house: House) -> None:
     house.write_policy(
         "[high_traffic]\ndepth_on = 2\ndepth_off = 0\nwait_on_seconds = 9\n"

@@ -22,7 +22,7 @@ from mufakat.core.coordination.state import Standing, State
 from mufakat.ports.coordination import Member
 from mufakat.ports.store import Store, Transaction
 from mufakat.services import talk
-from mufakat.services.coordination import agents, inbox
+from mufakat.services.coordination import agents, held, inbox
 from mufakat.services.coordination.context import Context
 from mufakat.services.coordination.gate import Gate
 from mufakat.services.coordination.inbox import Sent
@@ -65,7 +65,7 @@ class Office:
                 alias=alias,
                 project=more.get("project", place.id),
             )
-            inbox.arrived(tx, joined)
+            held.arrived(tx, joined)
             return joined
 
         return await self.store.write(step)
@@ -107,7 +107,7 @@ class Office:
 
     async def follow(self, who: str, thread: str) -> None:
         member = Member(ConversationId(thread), who, 0)
-        await self.store.write(lambda tx: tx.members.join(member))
+        await self.store.write(lambda tx: held.follow(tx, member))
 
     async def pass_time(self, seconds: float) -> None:
         """Move the clock on, and do what is due."""
@@ -125,7 +125,7 @@ async def opened(folder: Path) -> AsyncIterator[Office]:
         store,
         clock,
         Inbox(store, scrub, rates=WIDE),
-        Gate(store, scrub),
+        Gate(store, scrub, person=PERSON),
         Context(store, scrub),
         Notices(store, scrub),
         str(folder),

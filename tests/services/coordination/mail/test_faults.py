@@ -68,6 +68,10 @@ def told_all(original: Any) -> Any:
     )
 
 
+def each_a_turn(original: Any) -> Any:
+    return lambda row, **more: dataclasses.replace(original(row, **more), turns=row.turns + 1)
+
+
 FAULTS = (
     Fault(
         "an ack reaches what was never given",
@@ -164,6 +168,16 @@ FAULTS = (
         "nothing is ever given up",
         swap(delivery, "given_up", lambda _: lambda *_: False),
         test_gate.test_m7_a_request_shown_five_times_is_a_dead_letter_and_holds_no_more,
+    ),
+    Fault(
+        "given up by deliveries alone",
+        swap(delivery, "TURNS", lambda _: 0),
+        test_gate.test_m7_however_often_one_turn_shows_it_a_second_turn_is_needed,
+    ),
+    Fault(
+        "every delivery counts as a turn",
+        swap(delivery, "show", each_a_turn),
+        test_gate.test_m7_however_often_one_turn_shows_it_a_second_turn_is_needed,
     ),
     Fault(
         "the gate does not mark what it shows",

@@ -129,6 +129,18 @@ async def test_m7_a_request_shown_five_times_is_a_dead_letter_and_holds_no_more(
     assert await office.stop(BOB, "t9") == Go()
 
 
+async def test_m7_however_often_one_turn_shows_it_a_second_turn_is_needed(office: Office) -> None:
+    await office.send(ANN, BOB, "please", intent="request")
+    with pytest.MonkeyPatch.context() as patient:
+        patient.setattr(gate, "BLOCKS", 7)
+        await stops(office, BOB, "t1")
+    assert await office.statuses(BOB) == ["shown"]
+    assert [(row.times, row.turns) for row in await office.rows(BOB)] == [(7, 1)]
+    await stops(office, BOB, "t2")
+    assert await office.statuses(BOB) == ["dead"]
+    assert (await office.rows(BOB))[0].turns == 2
+
+
 async def test_case_105_the_store_counts_whatever_the_engine_says(office: Office) -> None:
     await office.send(ANN, BOB, "please", intent="request")
     for _ in range(BLOCKS):

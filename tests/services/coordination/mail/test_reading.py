@@ -15,7 +15,7 @@ from mufakat.core.base import BadCursor, Conflict, NotAllowed
 from mufakat.core.coordination import delivery
 from mufakat.core.coordination.inbox import Status
 from mufakat.core.coordination.state import State
-from mufakat.services.coordination import inbox
+from mufakat.services.coordination import due, inbox
 from services.coordination.mail.conftest import ANN, BOB, CAT, OPERATOR, Office, by, opened
 
 pytestmark = pytest.mark.anyio
@@ -36,6 +36,33 @@ async def test_reading_changes_nothing(office: Office) -> None:
     before = await office.rows(BOB)
     await office.inbox.read(by(BOB))
     assert await office.rows(BOB) == before
+
+
+async def test_what_is_due_is_new_or_still_needs_an_answer(office: Office) -> None:
+    for n in range(4):
+        await office.send(ANN, BOB, f"asked {n}", intent="request")
+        await office.send(ANN, BOB, f"told {n}")
+    await office.inbox.read(by(BOB))
+    await office.inbox.shown(by(BOB), (1, 2, 3, 4))
+    await office.inbox.ack(by(BOB), numbers=(1,))
+    found = await office.inbox.read(by(BOB), due_only=True)
+    assert [one.text for one in found] == ["asked 1", "asked 2", "told 2", "asked 3", "told 3"]
+    assert [one.delivery.number for one in found] == [3, 5, 6, 7, 8]
+    after = await office.inbox.read(by(BOB), due_only=True, after=5, limit=2)
+    assert [one.delivery.number for one in after] == [6, 7]
+    # What is due can be acknowledged by who read it.
+    await office.inbox.ack(by(BOB), numbers=(8,))
+
+
+async def test_what_is_due_is_found_behind_any_number_of_read_messages(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(due, "AT_ONCE", 3)
+    for n in range(10):
+        await office.send(ANN, BOB, f"told {n}")
+    await office.inbox.shown(by(BOB), tuple(range(1, 11)))
+    await office.send(ANN, BOB, "new")
+    assert [one.text for one in await office.inbox.read(by(BOB), due_only=True, limit=1)] == ["new"]
 
 
 async def test_case_038_somebody_elses_read_consumes_nothing(office: Office) -> None:

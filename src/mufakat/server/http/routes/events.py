@@ -8,8 +8,8 @@ from fastapi import APIRouter, Header
 from fastapi import Query as QueryOf
 from starlette.responses import Response
 
-from mufakat.core.base import MufakatError, Revision
-from mufakat.core.coordination.principal import Principal
+from mufakat.core.base import InvalidInput, MufakatError, Revision
+from mufakat.core.coordination.principal import Principal, Right
 from mufakat.server import sight
 from mufakat.server.http import cursor, sse, tail, views
 from mufakat.server.http.door import By, Door, Here, credential
@@ -39,7 +39,12 @@ async def events(
     last_event_id: Annotated[str, Header(max_length=128)] = "",
 ) -> Response:
     """Read the event log behind a cursor, or follow it; an agent sees its own project's part."""
-    feed = here.app.feed
+    feed, holds = here.app.feed, query.presence in {"1", "true"}
+    if holds and (by.right is not Right.AGENT or query.follow == "0"):
+        raise InvalidInput(
+            "`presence` is for the stream of an agent that has joined.",
+            fix="Join, and follow the events with the token of the answer.",
+        )
     epoch, head = await feed.head()
     log = cursor.Log(epoch, head, await feed.oldest())
     place = cursor.place(last_event_id or query.after, log)
@@ -49,8 +54,8 @@ async def events(
         tuple(kind for kind in query.kinds.split(",") if kind),
         await sight.sieve(here.app, by),
     )
-    if query.follow == "1" or (sse.MEDIA in accept and query.follow != "0"):
-        return _stream(here, log, place, wanted=wanted, by=by)
+    if holds or query.follow == "1" or (sse.MEDIA in accept and query.follow != "0"):
+        return _stream(here, log, place, wanted=wanted, by=by, holds=holds)
     if isinstance(place, MufakatError):
         raise place
     return Json(await _page(feed, log, place, wanted=wanted, query=query))
@@ -63,6 +68,7 @@ def _stream(
     *,
     wanted: tail.Wanted,
     by: Principal,
+    holds: bool,
 ) -> sse.EventStream:
     reset = isinstance(place, UnknownEpoch)
     if isinstance(place, MufakatError) and not reset:
@@ -77,6 +83,9 @@ def _stream(
         limits=here.limits,
         credential=credential(by),
         reset=reset,
+        while_open=here.app.presence.hold(by, closing=here.streams.closing.is_set)
+        if holds
+        else None,
     )
 
 

@@ -116,5 +116,12 @@ async def transfer(here: Here, by: By, id: Id, body: shapes.Transfer) -> Json:
     return Json(await _shown(here, lease))
 
 
+@router.post("/{id}/defer", response_model=shapes.Lease)
+async def defer(here: Here, by: By, id: Id, body: shapes.Release, key: idempotency.Key) -> Json:
+    """Put off, once, that a lease passes to a higher class: by one grace period."""
+    lease = await here.app.leases.defer(by, id, body.fence, key=key)
+    return Json(await _shown(here, lease))
+
+
 async def _shown(here: Door, lease: Lease) -> dict[str, Any]:
     return views.lease(lease, await clock(here))

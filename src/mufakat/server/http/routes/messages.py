@@ -54,10 +54,14 @@ async def send(here: Here, by: By, body: shapes.Sending, key: idempotency.Requir
 
 
 @router.get("/inbox", response_model=answers.Listing[shapes.Letter])
-async def read(here: Here, by: By, query: Annotated[shapes.InboxPage, QueryOf()]) -> Json:
+async def read(here: Here, by: By, query: Annotated[shapes.OwnInboxPage, QueryOf()]) -> Json:
     """Read one's own inbox; it changes nothing."""
     found = await here.app.inbox.read(
-        by, after=query.after, open_only=query.open == "1", limit=query.limit
+        by,
+        after=query.after,
+        open_only=query.open == "1",
+        limit=query.limit,
+        due_only=query.due == "1",
     )
     return Json(views.letters(found, limit=query.limit))
 

@@ -65,7 +65,7 @@ class Renewal(Body):
 
 
 class Release(Body):
-    """Giving it back."""
+    """Giving it back, or putting off that it is taken."""
 
     fence: Fence
 

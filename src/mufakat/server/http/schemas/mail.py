@@ -64,6 +64,13 @@ class InboxPage(Query):
     limit: Annotated[int, Field(ge=1, le=200), Plain] = 50
 
 
+class OwnInboxPage(InboxPage):
+    """Which messages of one's own inbox; reading changes nothing."""
+
+    due: Flag = "0"
+    """`1` shows only those that are new, or that still need an answer."""
+
+
 class Claim(Body):
     """Take messages to work on; they are offered to others again when they are not shown."""
 

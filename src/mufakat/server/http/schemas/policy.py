@@ -31,6 +31,8 @@ class Policy(Answer):
     classes: list[Class]
     default: str
     operator: str
+    trust_claimed_roles: bool
+    """Whether a role that an agent gave itself lifts its class."""
     roles: dict[str, str]
     identities: list[dict[str, str]]
     aging: float
@@ -56,6 +58,8 @@ class Explained(Answer):
     ttl: float
     """Seconds."""
     why: str
+    note: str
+    """What keeps the class from being a higher one, as a role that is claimed and not verified."""
     holders: list[Holder]
     position: int
     cycle: list[str]

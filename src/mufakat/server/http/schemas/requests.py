@@ -149,3 +149,5 @@ class Events(Query):
     """Seconds to wait for an event where there is none yet."""
     follow: Literal["", "0", "1"] = ""
     """`1` asks for the stream whatever the Accept header says."""
+    presence: Literal["", "0", "1", "false", "true"] = ""
+    """`true` asks for the stream, and says that it is the caller's session's connection."""
