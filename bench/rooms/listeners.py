@@ -25,8 +25,10 @@ def measure(room: Mufakat, *, listeners: int = LISTENERS, said: int = SAID) -> l
     with ExitStack() as ends:
         waiting = selectors.DefaultSelector()
         ends.callback(waiting.close)
+        # From the oldest event on each would first be sent the whole log.
+        head = room.ask("GET", f"{API}/snapshot", token=room.agents["s0"]["token"])["head"]
         for number in range(listeners):
-            one = _listener(room, f"s{number % CLIENTS}")
+            one = _listener(room, f"s{number % CLIENTS}", head)
             ends.callback(one.close)
             waiting.register(one, selectors.EVENT_READ)
         line = Line(room.port)
@@ -48,14 +50,14 @@ def measure(room: Mufakat, *, listeners: int = LISTENERS, said: int = SAID) -> l
     return took
 
 
-def _listener(room: Mufakat, name: str) -> socket.socket:
-    """A connection that follows, once the server has begun to answer."""
+def _listener(room: Mufakat, name: str, head: str) -> socket.socket:
+    """A connection that follows from `head` on, once the server has begun to answer."""
     one = socket.create_connection(("127.0.0.1", room.port), LATEST)
     more = {"Accept": "text/event-stream"}
     token = room.agents[name]["token"]
-    one.sendall(request("GET", f"{API}/events?follow=1", token=token, more=more))
-    head = one.recv(CHUNK)
-    assert b" 200 " in head.partition(b"\r\n")[0], head
+    one.sendall(request("GET", f"{API}/events?follow=1&after={head}", token=token, more=more))
+    answer = one.recv(CHUNK)
+    assert b" 200 " in answer.partition(b"\r\n")[0], answer
     return one
 
 

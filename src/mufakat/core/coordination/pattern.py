@@ -13,6 +13,8 @@ from functools import lru_cache
 
 STATES = 10_000
 """Beyond so many states of both automata the answer is the safe one: they may meet."""
+CACHED = 512
+"""Patterns, segments and pairs that are remembered; a long path takes kilobytes."""
 WILD = re.compile(r"[*?\[]")
 _LAST = 0x10FFFF
 _SLASH = 0x2F
@@ -52,7 +54,7 @@ def literal(path: str) -> str:
     return WILD.sub(lambda found: f"[{found[0]}]", path)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=CACHED)
 def parse(path: str) -> tuple[Segment, ...]:
     """Read a pattern; raises Malformed."""
     return tuple(_segment(part) for part in path.split("/") if part)
@@ -72,7 +74,7 @@ def matches(pattern: str, path: str) -> bool:
     return overlap(pattern, literal(path))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=CACHED)
 def _overlap(one: str, other: str) -> bool:
     budget = _Budget()
     try:
@@ -148,7 +150,7 @@ def _share(one: Ranges, other: Ranges) -> bool:
     return any(max(a, c) <= min(b, d) for a, b in one for c, d in other)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=CACHED)
 def _segment(text: str) -> Segment:
     if text == "**":
         return Segment((None,), deep=True)

@@ -111,7 +111,7 @@ def breadth(key: str, *, roots: Sequence[str]) -> int | None:
     return min((_plain(rest) for rest in inside), default=0)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=pattern.CACHED)
 def _both_files(one: str, other: str) -> bool:
     return kind_of(one) is Kind.FILE and kind_of(other) is Kind.FILE
 

@@ -40,7 +40,7 @@ async def status(here: Here) -> Json:
             "epoch": epoch,
             "head": f"{epoch}-{head}",
             "counts": counts,
-            "store": "sqlite",
+            "store": "postgresql" if app.settings.store.get_secret_value() else "sqlite",
         }
     )
 
