@@ -67,7 +67,10 @@ def narrow_agents(schemas: dict[str, Any], project: Path) -> None:
         schemas[name]["properties"]["resources"]["items"]["enum"] = ["task:one", "task:two"]
     for name in ("NewLease", "Claim"):
         del schemas[name]["properties"]["wait"]
-    schemas["WaitFor"]["properties"]["seconds"]["maximum"] = 0
+    waiting = schemas["WaitFor"]
+    waiting["properties"]["seconds"]["maximum"] = 0
+    # Where it is left out, whoever fits the condition's prefix is waited for.
+    waiting["required"] = [*waiting["required"], "seconds"]
 
 
 def run(
