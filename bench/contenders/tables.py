@@ -31,13 +31,15 @@ AFTER_PARTICIPANTS = {
     "docs": (0.8, 500, 3_000),
     "linked-sessions": (0.6, 300, 3_000),
 }
+KNOWLEDGE = table.ADAPTIVE | {"skills-index", "docs"}
+"""Sections of the product in whose place the made ones stand."""
 
 
 def twenty(given: Case) -> tuple[Section, ...]:
     """Twenty sections, history and all, in the order of the design."""
     texts = dict(given.sections)
     rows: list[Section] = []
-    for row in table.SECTIONS:
+    for row in (row for row in table.SECTIONS if row.kind not in KNOWLEDGE):
         if row.kind == table.EARLIER:
             rows += [
                 _row(kind, texts[kind], *AFTER_PARTICIPANTS[kind]) for kind in AFTER_PARTICIPANTS

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from mufakat import knowledge
 from mufakat.chat import webhook
 from mufakat.chat.webhook import Webhook
 from mufakat.core import secrets
@@ -20,6 +21,7 @@ from mufakat.engines.cli import one_shot
 from mufakat.engines.process import support, sweep
 from mufakat.engines.process.support import Support
 from mufakat.engines.process.watch import LocalProcesses
+from mufakat.knowledge import Knowledge
 from mufakat.ports.engine import Access, Options
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Health, Store
@@ -45,6 +47,7 @@ from mufakat.services.coordination.states import States
 from mufakat.services.coordination.timer import Timer
 from mufakat.services.coordination.waiting import Waiting
 from mufakat.services.feed import Feed
+from mufakat.services.knowledge import memory
 from mufakat.services.ledger import Ledger
 from mufakat.services.metrics import Metrics
 from mufakat.services.packing import Packing
@@ -91,6 +94,7 @@ class App:
     timer: Timer
     metrics: Metrics
     ledger: Ledger
+    knowledge: Knowledge
     chat: Bridge
     chat_secrets: ChatSecrets
     platform_support: Support
@@ -100,6 +104,7 @@ class App:
         """End what runs, then close the store."""
         await self.chat.close()
         await self.timer.close()
+        await self.knowledge.close()
         await self.turns.close()
         await self.store.close()
 
@@ -123,6 +128,7 @@ async def build(settings: Settings, *, address: str = "") -> App:
         await app.metrics.begin()
         app.timer.start()
         app.chat.start()
+        app.knowledge.start()
     except BaseException:
         await store.close()
         raise
@@ -132,11 +138,11 @@ async def build(settings: Settings, *, address: str = "") -> App:
 def _assemble(settings: Settings, store: Store, *, address: str) -> App:
     home, host = settings.home, socket.gethostname()
     scrub, roster = _scrub(settings), _roster(settings)
-    person = talk.person_identity(host, _instance(home))
-    turns = _turns(settings, store, roster, scrub, person=person, address=address)
+    person = talk.person_identity(host, _made_once(home / INSTANCE, ids.instance))
+    looked_up = knowledge.build(settings, store, scrub, roster=roster, person=person, host=host)
+    turns = _turns(settings, store, roster, looked_up, person=person, address=address)
     processes, rulebook = LocalProcesses(), Rulebook(home / rulebooks.FILE)
-    presence = Presence(store, server=person)
-    join = credentials.digest(_join_token(home))
+    presence, join = Presence(store, server=person), credentials.digest(_join_token(home))
     metrics, shared = Metrics(store), chat_secrets(settings.chat)
     agents = Agents(store, processes, host=host, person=person, join_digest=join)
     return App(
@@ -164,6 +170,7 @@ def _assemble(settings: Settings, store: Store, *, address: str) -> App:
         ),
         metrics=metrics,
         ledger=Ledger(store, scrub),
+        knowledge=looked_up,
         chat=_bridge(settings, store, scrub, shared),
         chat_secrets=shared,
         platform_support=support.platform_support(),
@@ -227,18 +234,21 @@ def _turns(
     settings: Settings,
     store: Store,
     roster: Roster,
-    scrub: Scrub,
+    looked_up: Knowledge,
     *,
     person: str,
     address: str,
 ) -> Turns:
-    library = LocalLibrary(settings.home)
+    library, scrub = LocalLibrary(settings.home), looked_up.scrub
     packing = Packing(
         store,
         library,
         scrub,
         budget=settings.budget,
         gather_seconds=settings.gather_seconds,
+        gathering=looked_up.gathering,
+        topics=memory.facts,
+        adaptive=settings.adaptive_tiering,
     )
     runner = Runner(
         store,
@@ -248,6 +258,7 @@ def _turns(
         workspaces=settings.home / "agents",
         limits=Limits(settings.turn_seconds, settings.idle_seconds),
         reach=_reach(settings, address) if address else None,
+        pulls=looked_up.pulls,
     )
     accepting = Acceptance(scrub, socket.gethostname(), person)
     return Turns(store, roster, packing, runner, accepting)
@@ -273,25 +284,18 @@ def _options(settings: EngineSettings) -> Options:
     )
 
 
-def _instance(home: Path) -> str:
-    """The person's instance id, made once a home."""
-    path = home / INSTANCE
-    if not path.exists():
-        path.touch(mode=0o600)
-    # A crash may have left it empty.
-    if not path.stat().st_size:
-        path.write_text(ids.instance(), "ascii")
-    return path.read_text("ascii").strip()
-
-
 def _join_token(home: Path) -> str:
-    """The token by which sessions of this machine join, made once a home."""
-    path = home / JOIN_TOKEN
+    """The token by which sessions of this machine join."""
+    return _made_once(home / JOIN_TOKEN, credentials.new)
+
+
+def _made_once(path: Path, make: Callable[[], str]) -> str:
+    """The content of a private file of the home, made on its first use."""
     if not path.exists():
         path.touch(mode=0o600)
     # A crash may have left it empty.
     if not path.stat().st_size:
-        path.write_text(credentials.new(), "ascii")
+        path.write_text(make(), "ascii")
     return path.read_text("ascii").strip()
 
 

@@ -76,6 +76,17 @@ class ChatSettings(BaseModel):
     channels: dict[str, ChannelSettings] = Field({}, description="One table a channel.")
 
 
+class MemorySettings(BaseModel):
+    """The compressed memory of conversations: the table `[memory]`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    engine: str = Field(
+        "", description="Engine that condenses older messages; empty: none, it is done by rule."
+    )
+    model: str = Field("", description="Model to ask for; empty: the engine's own default.")
+
+
 @dataclass(frozen=True, slots=True)
 class ChatSecrets:
     """What opens the chat to us, and us to the chat; empty where it is not set."""
@@ -119,6 +130,9 @@ class Settings(BaseSettings):
     gather_seconds: float = Field(
         0.4, gt=0, description="Deadline for each source of a pack, git for example."
     )
+    adaptive_tiering: bool = Field(
+        True, description="Learn by project which sections are worth pushing into a pack."
+    )
     log_level: str = Field("info", description="debug, info, warning or error.")
     store_force: bool = Field(
         False, description="Accept a database on a network file system, at your own risk."
@@ -127,6 +141,7 @@ class Settings(BaseSettings):
         False, description="Open a database that is older than what this home has seen."
     )
     engines: dict[str, EngineSettings] = Field({}, description="One table an engine.")
+    memory: MemorySettings = Field(MemorySettings(), description="Who condenses older messages.")
     chat: ChatSettings = Field(ChatSettings(), description="The team chat, if there is one.")
 
 

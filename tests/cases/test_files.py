@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mufakat.core.base import InvalidInput
-from mufakat.retrieval import documents
+from mufakat.retrieval import role_documents
 from shape import sources
 
 ARCHIVES = frozenset({"tarfile", "zipfile", "zipimport", "py7zr"})
@@ -45,18 +45,20 @@ def test_row_59_the_head_of_a_role_is_lines_of_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    role = documents.role("mine", f"---\n{BOMB}---\nBe kind.", source="mine.md")
+    role = role_documents.role("mine", f"---\n{BOMB}---\nBe kind.", source="mine.md")
     assert role.text == "Be kind."
     assert list(tmp_path.iterdir()) == []
 
 
 def test_row_59_a_role_cannot_be_given_more_than_there_is() -> None:
     with pytest.raises(InvalidInput, match="permission"):
-        documents.role("mine", "---\npermission: !!python/name:os.system\n---\nx", source="mine.md")
+        role_documents.role(
+            "mine", "---\npermission: !!python/name:os.system\n---\nx", source="mine.md"
+        )
 
 
 def test_row_59_a_huge_role_is_refused(tmp_path: Path) -> None:
     (tmp_path / "roles").mkdir()
-    (tmp_path / "roles" / "big.md").write_text("x" * (documents.LARGEST + 1))
+    (tmp_path / "roles" / "big.md").write_text("x" * (role_documents.LARGEST + 1))
     with pytest.raises(InvalidInput, match="64 KiB"):
-        documents.roles(tmp_path)
+        role_documents.roles(tmp_path)

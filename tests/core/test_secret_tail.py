@@ -15,6 +15,16 @@ SECRETS = [
     '"api_key": "k3y0123456789abc"',
     "https://user:s3cretpass@host.example/x",
     "-----BEGIN PRIVATE KEY-----\nMIIB\nabc\n-----END PRIVATE KEY-----",
+    "Authorization: Basic dXNlcjpwYXNzd29yZDEyMw==",
+    "say Basic dXNlcjpwYXNzd29yZDEyMw==",
+    '{"auth": "dXNlcjpwYXNzd29yZDEyMw=="}',
+    "authorization: bearer x7Qa9Bz3Lk8Wm2",
+    "curl -s -u bob:hunter2hunter2 h",
+    "SG.x7Qabcdefghijklmnop_12.x7Qabcdefghijklmnopqrstuvwxyz0123456789abcdefg",
+    "https://hooks.slack.com/services/T0AB12CD3/B0AB12CD3/x7Qabcdefghijklmnopqrstu",
+    "123456789:AAx7Qabcdefghijklmnopqrstuvwxyz0123",
+    "AccountKey=" + "aB3/" * 21 + "ab==",
+    '"private_key": "-----BEGIN PRIVATE KEY-----\\n' + "aB3/" * 12 + '"',
     "eyJhbGciOiJI.eyJzdWIiOiIxMjM0.SflKxwRJSMeKKF2QT4",
 ]
 

@@ -12,6 +12,8 @@ from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
+from mufakat.core.pack.mode import Mode
+from mufakat.core.pack.section import Section
 from mufakat.core.pack.sections import table
 from mufakat.core.talk import turn
 from mufakat.core.talk.agent import Permission
@@ -19,7 +21,7 @@ from mufakat.engines.claude import command as claude
 from mufakat.engines.codex import command as codex
 from mufakat.engines.gemini import command as gemini
 from mufakat.engines.opencode import command as opencode
-from mufakat.settings import ChannelSettings, ChatSettings, EngineSettings, Settings
+from mufakat.settings import ChannelSettings, ChatSettings, EngineSettings, MemorySettings, Settings
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCS = REPOSITORY / "docs"
@@ -47,6 +49,13 @@ def engine_settings() -> str:
         EngineSettings,
         lambda name: (f"`{name}`", f"`MUFAKAT_ENGINES__NAME__{name.upper()}`"),
         ("field", "environment"),
+    )
+
+
+def memory_settings() -> str:
+    """Every field of the memory's table."""
+    return _fields(
+        MemorySettings, lambda name: (f"`{name}`", f"`MUFAKAT_MEMORY__{name.upper()}`"), ENVIRONMENT
     )
 
 
@@ -91,6 +100,14 @@ def _limit(bound: Any) -> str:
     return " ".join(found)
 
 
+def _since(section: Section) -> str:
+    if section.when is not None:
+        return "a condition"
+    if section.since is None:
+        return "pulled"
+    return "always" if section.since is Mode.LITE else section.since.label
+
+
 def sections() -> str:
     """Every section of a pack, in order."""
     body = []
@@ -100,9 +117,17 @@ def sections() -> str:
             share += "no limit" if section.ceiling is None else f"{section.ceiling:,}"
         mutable = "yes" if section.kind in table.MUTABLE else ""
         body.append(
-            (str(number), f"`{section.kind}`", str(section.tier), share, mutable, section.about)
+            (
+                str(number),
+                f"`{section.kind}`",
+                str(section.tier),
+                _since(section),
+                share,
+                mutable,
+                section.about,
+            )
         )
-    head = ("#", "section", "tier", "weight / floor / ceiling", "`--mute`", "content")
+    head = ("#", "section", "tier", "since", "weight / floor / ceiling", "`--mute`", "content")
     return rows(head, body)
 
 
@@ -173,6 +198,7 @@ MADE: dict[str, dict[str, Callable[[], str]]] = {
     "settings.md": {
         "settings": settings,
         "engine settings": engine_settings,
+        "memory settings": memory_settings,
         "chat settings": chat_settings,
         "channel settings": channel_settings,
     },

@@ -15,7 +15,20 @@ NAMES = re.findall(
 
 
 def test_the_measurements_are_those_of_the_script() -> None:
-    assert NAMES == ["pack", "turn", "coordination"]
+    assert [
+        *(
+            "pack",
+            "turn",
+            "pull",
+            "coordination",
+            "compression",
+            "memory",
+            "documents",
+            "code",
+            "graph",
+            "secrets",
+        )
+    ] == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)

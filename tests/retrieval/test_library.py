@@ -10,7 +10,7 @@ import pytest
 
 from mufakat.core.base import InvalidInput, NotFound
 from mufakat.core.talk.agent import Permission
-from mufakat.retrieval import documents, library, project
+from mufakat.retrieval import library, project, role_documents
 from mufakat.retrieval.library import LocalLibrary
 
 pytestmark = pytest.mark.anyio
@@ -71,7 +71,7 @@ def test_special_files_are_not_read(folder: Path) -> None:
 
 
 def test_the_built_in_roles_and_what_they_may(tmp_path: Path) -> None:
-    roles = {role.name: role for role in documents.roles(tmp_path)}
+    roles = {role.name: role for role in role_documents.roles(tmp_path)}
     assert {name: role.permission for name, role in roles.items()} == {
         "general": Permission.READ,
         "architect": Permission.READ,
@@ -89,7 +89,7 @@ def test_the_users_own_role_comes_first(tmp_path: Path) -> None:
         "---\ndescription: mine\npermission: run\n---\nLook twice.\n"
     )
     (tmp_path / "roles" / "poet.md").write_text("Write verse.")
-    roles = {role.name: role for role in documents.roles(tmp_path)}
+    roles = {role.name: role for role in role_documents.roles(tmp_path)}
     assert roles["reviewer"].text == "Look twice."
     assert roles["reviewer"].permission is Permission.RUN
     assert roles["poet"].permission is Permission.READ
@@ -105,14 +105,14 @@ def test_a_role_file_that_cannot_be_used_names_the_fix(
     (tmp_path / "roles").mkdir()
     (tmp_path / "roles" / name).write_text(text)
     with pytest.raises(InvalidInput) as caught:
-        documents.roles(tmp_path)
+        role_documents.roles(tmp_path)
     assert caught.value.fix
 
 
 def test_personas(tmp_path: Path) -> None:
-    assert documents.persona(tmp_path, "concise")
+    assert role_documents.persona(tmp_path, "concise")
     with pytest.raises(NotFound) as caught:
-        documents.persona(tmp_path, "pirate")
+        role_documents.persona(tmp_path, "pirate")
     assert "concise" in caught.value.fix
 
 

@@ -13,7 +13,7 @@ from services.conftest import House, Puppet
 
 pytestmark = pytest.mark.anyio
 BUDGET = 12_000
-VOLATILE = ("participants", "earlier", "prompt")
+VOLATILE = ("participants", "retrieval", "pulling", "earlier", "prompt")
 
 
 async def test_the_window_is_held_over_the_turns_of_a_conversation(house: House) -> None:

@@ -38,6 +38,7 @@ FAULTS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "workers": (("storage/x.py", "from mufakat import settings"),),
     "storage": (("server/x.py", "import sqlite3"),),
+    "indexes": (("retrieval/x.py", "import sqlalchemy"),),
     "doors": (
         ("cli/x.py", "from mufakat.engines import registry"),
         ("server/x.py", "import mufakat.storage"),

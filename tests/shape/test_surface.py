@@ -32,7 +32,7 @@ def test_the_public_names_are_pinned() -> None:
     assert tuple(mufakat.__all__) == PUBLIC
     assert all(hasattr(mufakat, name) for name in PUBLIC)
     undeclared = {name for name in vars(mufakat) if not name.startswith("_")} - set(PUBLIC)
-    assert undeclared <= {"core", "sdk", "cli", "app", "settings", "engines"} | {
+    assert undeclared <= {"core", "sdk", "cli", "app", "knowledge", "settings", "engines"} | {
         "ports",
         "services",
         "storage",

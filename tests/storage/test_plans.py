@@ -11,7 +11,7 @@ from mufakat.storage import events, instances, store
 
 from .statements import MODULES
 
-PARTS = {"_SELECT", "_WHOLE_ROWS", "_CLIPPED_ROWS"}
+PARTS = {"_SELECT", "_WHOLE_ROWS", "_CLIPPED_ROWS", "_TOPIC", "_LINE"}
 """What statements are made from; never run as they are."""
 STATEMENTS = {
     f"{module.__name__.rpartition('.')[2]}.{name}": value
@@ -21,7 +21,12 @@ STATEMENTS = {
 }
 STATEMENTS |= {f"events._AFTER{how}": statement for how, statement in events._AFTER.items()}
 STATEMENTS |= {f"instances._LIST{how}": statement for how, statement in instances._LIST.items()}
-GIVEN = {"of_kinds": ["a kind"], "of_resources": ["a key"], "about": "an id"}
+GIVEN = {
+    "of_kinds": ["a kind"],
+    "of_resources": ["a key"],
+    "about": "an id",
+    "all_entries": b"",
+}
 MAY_SCAN = {"projects._LIST", "events._HEAD", "events._REVISION", "events._EPOCH"}
 """Short by nature: all projects, and the one head row."""
 MAY_SORT = {"agents._LIST", "messages._LAST_BY_SPEAKER", "envelopes._AWAITED", "notices._LIVE"}

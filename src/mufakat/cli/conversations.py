@@ -116,3 +116,43 @@ def _print(session: Session, message: Mapping[str, Any]) -> None:
     at = output.dim(session, output.moment(message["at"]))
     click.echo(f"\n#{message['number']}  {speaker}{kind}{label}  {at}")
     click.echo(clean(message["text"]).rstrip("\n"))
+
+
+@command.command("link")
+@click.argument("id")
+@click.argument("other", required=False, default="")
+@click.option("--drop", is_flag=True, help="Take the link to OTHER back.")
+@use
+def link(session: Session, /, id: str, other: str, drop: bool) -> int:
+    """Let those of a conversation read another one; without OTHER list its links.
+
+    The other one may be of another project. A link works one way.
+
+    \b
+    Examples:
+      mufakat conversations link c_01je8q c_01jd2m
+      mufakat conversations link c_01je8q
+    """
+    links = f"/conversations/{ids.checked(id, listed_by='mufakat conversations')}/links"
+    with attach.attached(session) as client:
+        if other:
+            wanted = ids.checked(other, listed_by="mufakat conversations")
+            if drop:
+                client.delete(f"{links}/{wanted}")
+            else:
+                client.post(links, {"other": wanted})
+        found = client.get(links, {"suggest": "0" if other else "1"})
+    if session.json:
+        click.echo(output.json_text(found))
+        return 0
+    rows = [("linked", one["weight"], one["other"]) for one in found["items"]]
+    rows += [("alike", one["score"], one["other"]) for one in found["suggestions"]]
+    table = [
+        (output.line(there["id"]), kind, f"{weight:.2f}", output.line(there["title"]))
+        for kind, weight, there in rows
+    ]
+    if table:
+        click.echo(output.table(("ID", "HOW", "WEIGHT", "TITLE"), table))
+    else:
+        click.echo("There are none.", err=True)
+    return 0

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
-from mufakat.core import secrets
+from mufakat.core import secret_names
 
 LONGEST_HELD = 20_000
 """Characters that are held back at most, the length of the longest kind of secret."""
 _KEY_BLOCK = "-----BEGIN"
-_ASSIGNMENT = re.compile(rf"(?i:{secrets.NAMES})[\"']?\s*[:=]?[^\n]*\Z")
+_ASSIGNMENT = re.compile(
+    rf"(?i:{secret_names.NAMES}|\"auth\b|\bauthorization|\bcurl )[\"']?\s*[:=]?[^\n]*\Z"
+)
+_BASIC = re.compile(r"(?i:\bbasic)\s+\S*\Z")
 _WORD = re.compile(r"\S*\Z")
 
 
@@ -23,8 +26,10 @@ def settled(text: str) -> int:
         return len(text)
     begun = text.rfind(_KEY_BLOCK)
     if begun >= 0 and "-----END" not in text[begun:]:
-        return begun
-    for pattern in (_ASSIGNMENT, _WORD):
+        # The name before a key says what kind it is.
+        named = _ASSIGNMENT.search(text[:begun], max(0, begun - 100))
+        return named.start() if named else begun
+    for pattern in (_ASSIGNMENT, _BASIC, _WORD):
         found = pattern.search(text, max(0, len(text) - 2_000))
         if found and found.start() < len(text):
             return found.start()

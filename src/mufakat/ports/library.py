@@ -40,6 +40,10 @@ class Library(Protocol):
         """The rules of the room, as prose."""
         ...
 
+    def prompt(self, name: str) -> str:
+        """A prompt of the product's own, as prose."""
+        ...
+
     def roles(self) -> Sequence[Role]:
         """Every role, the user's own before the built-in of the same name."""
         ...

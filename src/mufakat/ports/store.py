@@ -20,14 +20,17 @@ from mufakat.core.base import (
     Revision,
     TurnId,
 )
+from mufakat.core.knowledge.topic import Line, Topic
 from mufakat.core.pack.receipt import StoredPack
+from mufakat.core.pack.tiering import Use
 from mufakat.core.talk.agent import Agent
 from mufakat.core.talk.conversation import Conversation, Project
 from mufakat.core.talk.message import Draft, Kind, Message, Said
 from mufakat.core.talk.session import Session
 from mufakat.core.talk.turn import Status, Turn
 from mufakat.core.talk.usage import Usage
-from mufakat.ports import coordination
+from mufakat.ports import coordination, documents
+from mufakat.ports.recall import Recall
 
 T = TypeVar("T")
 
@@ -94,6 +97,12 @@ class Messages(Protocol):
 
     def page(self, conversation: ConversationId, *, after: int, limit: int) -> Sequence[Message]:
         """Up to `limit` whole messages numbered above `after`, oldest first."""
+        ...
+
+    def talk(
+        self, conversation: ConversationId, *, after: int, limit: int, clip: int
+    ) -> Sequence[Message]:
+        """What people and agents said above `after`, oldest first, clipped as in `newest`."""
         ...
 
     def last_by_speaker(self, conversation: ConversationId, *, clip: int) -> Sequence[Message]:
@@ -220,6 +229,70 @@ class Cursors(Protocol):
         ...
 
 
+class Topics(Protocol):
+    """What older messages were condensed to; numbered within their conversation."""
+
+    def get(self, conversation: ConversationId, number: int) -> Topic | None:
+        """A topic with all its lines."""
+        ...
+
+    def list(
+        self, conversation: ConversationId, *, after: int = 0, limit: int = 50
+    ) -> Sequence[Topic]:
+        """Topics numbered above `after` with all their lines, oldest first."""
+        ...
+
+    def heads(self, conversation: ConversationId, numbers: Sequence[int]) -> Sequence[Topic]:
+        """Some topics without their lines, in any order; one that there is not is left out."""
+        ...
+
+    def newest(self, conversation: ConversationId) -> Topic | None: ...
+    def keep(self, topic: Topic) -> None:
+        """Store a topic, or what changed of its title, end and revocation; not its lines."""
+        ...
+
+    def line(self, conversation: ConversationId, id: str) -> Line | None: ...
+    def keep_line(self, line: Line) -> None:
+        """Store a line, in the place of what was there; its topic must be stored."""
+        ...
+
+    def drop_line(self, line: Line) -> None: ...
+    def ranked(self, conversation: ConversationId) -> Sequence[Line]:
+        """Lines that are told, by their rank."""
+        ...
+
+    def rank(self, conversation: ConversationId, ids: Sequence[str]) -> None:
+        """Rank these lines in this order, and no others."""
+        ...
+
+    def best(self, conversation: ConversationId, *, limit: int) -> Sequence[Line]:
+        """Live lines, those of most worth first."""
+        ...
+
+    def revoked(self, conversation: ConversationId, *, limit: int) -> Sequence[Line]:
+        """Lines that were taken back, newest first."""
+        ...
+
+    def find(
+        self, conversation: ConversationId, words: Sequence[str], *, limit: int
+    ) -> Sequence[Line]:
+        """Lines with any of the words, any case, newest topic first; revoked ones never."""
+        ...
+
+
+class Usages(Protocol):
+    """What projects make of the sections of their packs: how often each is used, or pulled."""
+
+    def of(self, project: ProjectId) -> Sequence[Use]:
+        """All of a project, in order of their kinds."""
+        ...
+
+    def get(self, project: ProjectId, section: str) -> Use | None: ...
+    def keep(self, project: ProjectId, use: Use) -> None:
+        """Store the counts of a section, in the place of what was known."""
+        ...
+
+
 class Transaction(Protocol):
     """All records inside one transaction; valid only within the step that got it."""
 
@@ -241,6 +314,13 @@ class Transaction(Protocol):
     notices: coordination.Notices
     reactions: coordination.Reactions
     rooms: coordination.Rooms
+    recall: Recall
+    topics: Topics
+    consents: documents.Consents
+    notes: documents.Notes
+    links: documents.Links
+    imports: documents.Imports
+    usage: Usages
 
     def now(self) -> Millis:
         """The store's high-water clock: never behind anything it answered before."""

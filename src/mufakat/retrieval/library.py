@@ -13,7 +13,7 @@ from mufakat.core.pack.facts import ProjectFacts, Unavailable
 from mufakat.core.talk.agent import Role
 from mufakat.core.talk.session import Place
 from mufakat.ports.library import Gathered
-from mufakat.retrieval import documents, git, project
+from mufakat.retrieval import git, project, role_documents
 
 T = TypeVar("T")
 PLACE_SECONDS = 5.0
@@ -63,18 +63,27 @@ class LocalLibrary:
         """The rules of the room, as prose."""
         return _platform()
 
+    def prompt(self, name: str) -> str:
+        """A prompt of the product's own, as prose."""
+        return _prompt(name)
+
     def roles(self) -> Sequence[Role]:
         """Every role, the user's own before the built-in of the same name."""
-        return documents.roles(self._home)
+        return role_documents.roles(self._home)
 
     def persona(self, name: str) -> str:
         """The text of a persona."""
-        return documents.persona(self._home, name)
+        return role_documents.persona(self._home, name)
 
 
 @cache
 def _platform() -> str:
-    return (resources.files("mufakat.retrieval") / "prompts" / "platform.md").read_text("utf-8")
+    return _prompt("platform")
+
+
+def _prompt(name: str) -> str:
+    file = resources.files("mufakat.retrieval") / "prompts" / f"{name}.md"
+    return file.read_text("utf-8")
 
 
 async def _ancestor(path: Path, commit: str) -> bool:

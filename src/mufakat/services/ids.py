@@ -27,6 +27,11 @@ def fence() -> str:
     return secrets.token_urlsafe(17)[:22]
 
 
+def nonce() -> str:
+    """A run's mark for its own requests: 64 random bits, hex."""
+    return secrets.token_hex(8)
+
+
 def instance() -> str:
     """A random 128-bit instance id, hex."""
     return secrets.token_hex(16)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mufakat.core import quote
 from mufakat.core.base import AgentId, InvalidInput, NotFound
 from mufakat.core.coordination.digest import Digest
-from mufakat.core.pack import assemble, deliver, history, mode
+from mufakat.core.knowledge.found import Found
+from mufakat.core.pack import assemble, conditions, deliver, history, mode, parity
 from mufakat.core.pack.assemble import Pack
 from mufakat.core.pack.budget import Impossible
+from mufakat.core.pack.conditions import Conditions
 from mufakat.core.pack.deliver import Delivery
 from mufakat.core.pack.facts import Facts, HistoryFacts, Speaker
-from mufakat.core.pack.sections import coordination
+from mufakat.core.pack.sections import coordination, table
+from mufakat.core.pack.tiering import Decision
 from mufakat.core.talk import session
 from mufakat.core.talk.agent import Agent, Role
 from mufakat.core.talk.conversation import Conversation
@@ -25,10 +30,15 @@ from mufakat.ports.library import Gathered, Library
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Store, Transaction
 from mufakat.services import request, seats
+from mufakat.services.knowledge import tiering
+from mufakat.services.knowledge.gathering import Gathering, Known, Subject
 from mufakat.services.request import Ask
 
 MIN_CHUNK, MAX_CHUNK = 20, 500
 """Messages read at a time while the budget is not yet covered."""
+PREVIEW = "0" * 16
+"""Nonce of a pack that no run gets: no request carries it."""
+Topics = Callable[[Transaction, Conversation], Sequence[Found]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +52,13 @@ class Memory:
     """Text of the session's system slot."""
     digest: Digest | None = None
     """What is new for the agent beside the conversation."""
+    conversation: Conversation | None = None
+    """As it stands in the store; None for one that is not there yet."""
+    topics: Sequence[Found] = ()
+    """What the conversation came to before its window."""
+    tiering: tuple[Decision, ...] = ()
+    attached: bool = False
+    """Sessions are linked to the conversation by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +66,8 @@ class Packed:
     """A pack, how it is delivered, and whether the engine's session goes on."""
 
     pack: Pack
+    facts: Facts
+    """What it was made from."""
     delivery: Delivery
     session: Session | None
     """The session that is resumed; None for a fresh one."""
@@ -64,13 +83,25 @@ class Packing:
     """The way of every request through the one assembly function."""
 
     def __init__(
-        self, store: Store, library: Library, scrub: Scrub, *, budget: int, gather_seconds: float
+        self,
+        store: Store,
+        library: Library,
+        scrub: Scrub,
+        *,
+        budget: int,
+        gather_seconds: float,
+        gathering: Gathering | None = None,
+        topics: Topics | None = None,
+        adaptive: bool = True,
     ) -> None:
         self._store = store
         self._library = library
         self._scrub = scrub
         self.budget = budget
         self._gather_seconds = gather_seconds
+        self._gathering = gathering or Gathering({}, scrub, seconds=gather_seconds)
+        self._topics = topics
+        self._adaptive = adaptive
 
     def budget_for(self, ask: Ask, engine: Engine) -> int:
         """Characters that are wanted: the request's or the setting's, within what it takes."""
@@ -105,19 +136,47 @@ class Packing:
             lambda tx: self.load(tx, conversation, agent.id, asked=asked, budget=budget)
         )
 
-    async def pack(self, ask: Ask, memory: Memory, *, identity: str, engine: Engine) -> Packed:
-        """Make the pack; raises DoesNotFit with the sizes where it is impossible."""
-        known = memory.session
-        gathered = await self._library.gather(
-            Path(ask.project),
-            since_head=known.place.head if known else "",
-            seconds=self._gather_seconds,
+    async def pack(
+        self,
+        ask: Ask,
+        memory: Memory,
+        *,
+        identity: str,
+        engine: Engine,
+        nonce: str = PREVIEW,
+    ) -> Packed:
+        """Make the pack; raises DoesNotFit with the sizes where it is impossible.
+
+        `nonce` marks the requests for more that the run may make; a session that knows one keeps
+        it, so that it need not be told with every turn.
+        """
+        session = memory.session
+        nonce = (parity.nonce_of(session.told) if session else "") or nonce
+        gathered, known = await asyncio.gather(
+            self._library.gather(
+                Path(ask.project),
+                since_head=session.place.head if session else "",
+                seconds=self._gather_seconds,
+            ),
+            self._look_up(ask, memory),
         )
         facts = self._facts(ask, memory, gathered, identity=identity, engine=engine)
+        facts = with_known(facts, ask, memory, known, nonce=nonce)
         pack = assemble.assemble(facts)
         if isinstance(pack, Impossible):
             raise request.itemise(pack)
-        return _delivered(pack, ask, memory, gathered, engine)
+        return _delivered(pack, facts, ask=ask, memory=memory, gathered=gathered, engine=engine)
+
+    async def _look_up(self, ask: Ask, memory: Memory) -> Known:
+        """Ask the sources of those sections that will be told."""
+        now = memory.conversation
+        subject = Subject(
+            Path(ask.project),
+            self._scrub(ask.prompt).text,
+            now.project if now else None,
+            now.id if now else None,
+        )
+        return await self._gathering.gather(subject, _told(ask, memory))
 
     def _facts(
         self,
@@ -180,6 +239,10 @@ class Packing:
             kept,
             (tx.packs.text(kept.system) if kept and kept.system else "") or "",
             seats.digest_for(tx, now, agent, scrub=self._scrub),
+            now,
+            self._topics(tx, now) if self._topics else (),
+            tiering.learnt(tx, now.project) if self._adaptive else (),
+            attached=bool(tx.links.of(now.id)),
         )
 
     def _newest(
@@ -213,7 +276,51 @@ def _chunk(conversation: Conversation, chars: int) -> int:
     return min(MAX_CHUNK, max(MIN_CHUNK, count + 1))
 
 
-def _delivered(pack: Pack, ask: Ask, memory: Memory, gathered: Gathered, engine: Engine) -> Packed:
+def _told(ask: Ask, memory: Memory) -> frozenset[str]:
+    """Sections that a request will be told if there is anything to tell in them."""
+    choice = mode.choose(
+        mode.parse(ask.mode) if ask.mode else None,
+        talk=memory.history.talk,
+        attachments=memory.attached,
+    )
+    fulfilled = _conditions(ask)
+    return frozenset(
+        section.kind
+        for section in table.SECTIONS
+        if section.kind not in ask.mute
+        and assemble.admitted(section, choice, conditions=fulfilled, tiering=memory.tiering)
+    )
+
+
+def _conditions(ask: Ask) -> Conditions:
+    return Conditions(
+        conditions.code_question(ask.prompt), conditions.review(ask.prompt, role=ask.role)
+    )
+
+
+def with_known(facts: Facts, ask: Ask, memory: Memory, known: Known, *, nonce: str) -> Facts:
+    """Add to the facts what was looked up."""
+    return dataclasses.replace(
+        facts,
+        skills_index=known.of("skills-index"),
+        memory=memory.topics,
+        recalled=known.of("retrieval"),
+        code=known.of("code"),
+        graph=known.of("graph"),
+        skills=known.of("skills"),
+        docs=known.of("docs"),
+        linked=known.of("linked-sessions"),
+        conditions=_conditions(ask),
+        gaps=known.gaps,
+        nonce=nonce,
+        tiering=memory.tiering,
+        attachments=memory.attached,
+    )
+
+
+def _delivered(
+    pack: Pack, facts: Facts, *, ask: Ask, memory: Memory, gathered: Gathered, engine: Engine
+) -> Packed:
     capabilities = engine.capabilities
     tells = any(section.kind == coordination.KIND for section in pack.sections)
     # Without a text there is nothing to show, but the cursors of the threads still move.
@@ -235,13 +342,20 @@ def _delivered(pack: Pack, ask: Ask, memory: Memory, gathered: Gathered, engine:
             splits_system=capabilities.splits_system,
             expands_at=capabilities.expands_at,
         )
-        return Packed(pack, delivery, decision.session, "resumed", gathered.place, told)
-    delivery = fresh(pack, capabilities)
-    return Packed(pack, delivery, None, decision.why, gathered.place, told)
+        delivery = knowing(delivery, facts.nonce)
+        return Packed(pack, facts, delivery, decision.session, "resumed", gathered.place, told)
+    delivery = fresh(pack, capabilities, nonce=facts.nonce)
+    return Packed(pack, facts, delivery, None, decision.why, gathered.place, told)
 
 
-def fresh(pack: Pack, capabilities: Capabilities) -> Delivery:
+def fresh(pack: Pack, capabilities: Capabilities, *, nonce: str) -> Delivery:
     """Deliver a pack to a new session of an engine."""
-    return deliver.fresh(
+    delivery = deliver.fresh(
         pack, splits_system=capabilities.splits_system, expands_at=capabilities.expands_at
     )
+    return knowing(delivery, nonce)
+
+
+def knowing(delivery: Delivery, nonce: str) -> Delivery:
+    """A delivery after which the session knows its nonce."""
+    return dataclasses.replace(delivery, told=delivery.told | {parity.nonce_key(nonce)})

@@ -7,11 +7,15 @@ import dataclasses
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
 
-from mufakat.core.base import Conflict, MufakatError, StoreError
+from mufakat.core.base import Conflict, Event, MufakatError, StoreError
+from mufakat.core.pack import pull
+from mufakat.core.pack.pull import Progress
+from mufakat.core.pack.tiering import Seen
 from mufakat.core.talk import stream, turn
 from mufakat.core.talk.session import Session
 from mufakat.core.talk.turn import Failure, Reply, Status
@@ -20,10 +24,12 @@ from mufakat.ports.engine import Access, Engine, McpServer, Run
 from mufakat.ports.library import Library
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Store
-from mufakat.services import packing, turn_record
+from mufakat.services import following, ids, packing, turn_record
 from mufakat.services.announce import Announcer
 from mufakat.services.coordination import runs
 from mufakat.services.job import Job
+from mufakat.services.knowledge import tiering
+from mufakat.services.knowledge.pulls import Pulls
 from mufakat.services.packing import Packed, Packing
 from mufakat.services.turn_record import Heard
 
@@ -60,6 +66,7 @@ class Runner:
         workspaces: Path,
         limits: Limits,
         reach: Callable[[str], Access] | None = None,
+        pulls: Pulls | None = None,
     ) -> None:
         self._store = store
         self._library = library
@@ -69,6 +76,7 @@ class Runner:
         self._limits = limits
         self._reach = reach
         """How an agent reaches the server with the token of its run; None where nothing listens."""
+        self._pulls = pulls or Pulls({}, scrub)
 
     async def run(self, job: Job, engine: Engine, *, closing: asyncio.Event) -> None:
         """Run a queued turn to its end; only the loss of this process leaves it unfinished.
@@ -84,6 +92,8 @@ class Runner:
         except Exception:
             log.exception("turn %s failed inside Mufakat", job.turn.id)
             reply = Reply(Status.FAILED, failure=Failure.INTERNAL)
+        finally:
+            self._pulls.forget(job.turn.id)
         await self._conclude(job, reply, heard, say=say, closing=closing)
 
     async def refuse(self, job: Job, problem: MufakatError, *, closing: asyncio.Event) -> None:
@@ -137,6 +147,7 @@ class Runner:
             memory,
             identity=job.agent.identity,
             engine=engine,
+            nonce=ids.nonce(),
         )
         loads = await asyncio.to_thread(engine.instructions, Path(job.ask.project))
         packed = dataclasses.replace(packed, instructions=loads)
@@ -146,9 +157,54 @@ class Runner:
         if reply.failure is Failure.SESSION_LOST and packed.session is not None:
             packed = await self._begin_anew(job, engine, packed, say, heard=heard)
             reply = await self._ask_engine(job, engine, packed, say, heard=heard)
+        reply, packed = await self._follow_up(job, engine, packed, say, heard=heard, reply=reply)
+        heard.seen = self._seen(job, packed, reply, heard=heard)
         heard.session = await self._session_after(job, engine, packed, reply, heard=heard)
         heard.ended = True
         return reply
+
+    async def _follow_up(
+        self,
+        job: Job,
+        engine: Engine,
+        packed: Packed,
+        say: Announcer,
+        *,
+        heard: Heard,
+        reply: Reply,
+    ) -> tuple[Reply, Packed]:
+        """Ask again with what the agent asked for in its final text, as often as the rules permit.
+
+        What it asked for is no part of the answer.
+        """
+        progress, nonce, last = Progress(), packed.facts.nonce, reply
+        while last.status is Status.DONE and not job.cancel.is_set():
+            step = pull.follow_up(progress, pull.wants(last.text, nonce))
+            if step is None:
+                break
+            answers = await self._pulls.answer_all(following.asker(job), step.wants)
+            await self._record(say.event("turn.pulled", following.event(answers, step)))
+            progress, heard.round = step.progress, step.progress.follow_ups
+            again = partial(following.again, job, packed, last, answers=answers, step=step)
+            packed = again(capabilities=engine.capabilities)
+            last = await self._ask_engine(job, engine, packed, say, heard=heard)
+            if last.failure is Failure.SESSION_LOST and packed.session is not None:
+                packed = again(capabilities=replace(engine.capabilities, resume=False))
+                last = await self._ask_engine(job, engine, packed, say, heard=heard)
+            reply = following.joined(reply, last, nonce)
+        text = pull.without_markers(reply.text, nonce)
+        return dataclasses.replace(reply, text=text or reply.text), packed
+
+    async def _record(self, event: Event) -> None:
+        await self._store.write(lambda tx: tx.events.record(event))
+
+    def _seen(self, job: Job, packed: Packed, reply: Reply, *, heard: Heard) -> tuple[Seen, ...]:
+        """What the turn made of the sections that it was told; nothing for one that failed."""
+        if reply.status is not Status.DONE:
+            return ()
+        said = "\n".join([reply.text, *(tool.input for tool in heard.tools.values())])
+        pulled = self._pulls.of_run(job.turn.id)
+        return tiering.seen(packed.facts, packed.pack, said=said, pulled=pulled)
 
     async def _begin_anew(
         self, job: Job, engine: Engine, packed: Packed, say: Announcer, *, heard: Heard
@@ -161,7 +217,7 @@ class Runner:
         await say.take(stream.Notice(why, level="warning"))
         anew = dataclasses.replace(
             packed,
-            delivery=packing.fresh(packed.pack, engine.capabilities),
+            delivery=packing.fresh(packed.pack, engine.capabilities, nonce=packed.facts.nonce),
             session=None,
             resume_why=why,
         )
@@ -225,6 +281,7 @@ class Runner:
                 heard.blocked = True
                 await say.take(event, also=lambda tx: runs.asked(tx, name, run))
             case stream.Tool():
+                event = heard.own(event)
                 heard.hear(event)
                 await say.take(event)
             case _:

@@ -11,6 +11,7 @@ from mufakat.core.base import MessageId, PackId
 from mufakat.core.coordination import inbox
 from mufakat.core.pack import item, parity
 from mufakat.core.pack.receipt import StoredPack
+from mufakat.core.pack.tiering import Seen
 from mufakat.core.talk import message, stream
 from mufakat.core.talk import usage as usages
 from mufakat.core.talk.message import Kind
@@ -24,6 +25,7 @@ from mufakat.services import announce, ids, talk
 from mufakat.services.announce import Announcer
 from mufakat.services.coordination import context, runs
 from mufakat.services.job import Job
+from mufakat.services.knowledge import tiering
 from mufakat.services.packing import Packed
 
 log = logging.getLogger(__name__)
@@ -53,6 +55,14 @@ class Heard:
     """The pack that was sent in place of the first one."""
     compacted: bool = False
     """The engine shortened its memory, so that nothing it was told can be counted on."""
+    round: int = 0
+    """How often the agent was asked again in this turn."""
+    seen: tuple[Seen, ...] = ()
+    """What the turn made of the sections of its pack."""
+
+    def own(self, tool: stream.Tool) -> stream.Tool:
+        """A tool's report under an id of its round: engines count their calls anew in each."""
+        return dataclasses.replace(tool, id=f"{self.round}/{tool.id}") if self.round else tool
 
     def hear(self, tool: stream.Tool) -> None:
         """Keep a tool's report; a long turn must not fill the memory with what tools print."""
@@ -167,6 +177,7 @@ def end(
         failure=reply.failure.value if reply.failure else None,
         message=scrub(reply.message).text,
     )
+    tiering.learn(tx, job.conversation.project, heard.seen)
     runs.end(tx, job.agent.identity, job.turn.id, reply)
     tx.events.record(say.event("turn.ended", summary(reply, answer.id if answer else None)))
 

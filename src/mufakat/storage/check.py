@@ -14,8 +14,18 @@ from sqlalchemy.exc import DBAPIError
 from mufakat.core import base
 from mufakat.core.audit import Chain
 from mufakat.ports.store import Health
-from mufakat.storage import coordination_check, envelopes, errors, events, messages, packs, tables
-from mufakat.storage.scope import Record
+from mufakat.storage import (
+    coordination_check,
+    envelopes,
+    errors,
+    events,
+    messages,
+    notes,
+    packs,
+    recall_check,
+    tables,
+    topics,
+)
 
 BATCH = 500
 INVARIANTS: tuple[tuple[str, str], ...] = (
@@ -60,6 +70,7 @@ INVARIANTS: tuple[tuple[str, str], ...] = (
         "SELECT 1 FROM head WHERE hwm < (SELECT coalesce(max(at), 0) FROM events)",
     ),
     *coordination_check.INVARIANTS,
+    *recall_check.INVARIANTS,
 )
 
 
@@ -71,7 +82,7 @@ class Scan:
     rows: Select[*tuple[Any, ...]]
     key: str
     first: str | int
-    load: Callable[[Record], object]
+    load: Callable[[Any], object]
 
 
 SCANS = (
@@ -79,6 +90,9 @@ SCANS = (
     Scan("events", events.SCAN, "revision", 0, events.load),
     Scan("packs", packs.SCAN, "id", "", packs.load),
     Scan("envelopes", envelopes.SCAN, "message", "", envelopes.load),
+    Scan("topics", topics.SCAN_TOPICS, "key", "", lambda row: topics.load(row[1:])),
+    Scan("topic_lines", topics.SCAN_LINES, "key", "", lambda row: topics.load_line(row[1:])),
+    Scan("notes", notes.SCAN, "id", "", notes.load),
     Scan("texts", packs.SCAN_TEXTS, "digest", "", lambda row: packs.load_text(row[0], row[1])),
 )
 
@@ -92,6 +106,7 @@ def health(connection: Connection, *, deep: bool) -> Health:
         for scan in SCANS:
             problems += _guarded(connection, scan.what, partial(digests, connection, scan))
         problems += _guarded(connection, "the chain", partial(links, connection))
+        problems += _guarded(connection, "the index", partial(recall_check.terms, connection))
     facts = [(scan.what, str(_count(connection, scan.what))) for scan in SCANS]
     return Health(tuple(problems), tuple(facts))
 

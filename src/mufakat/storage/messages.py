@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Integer, bindparam, case, cast, func, insert, select, update
+from sqlalchemy import Integer, bindparam, case, cast, func, insert, or_, select, update
 
 from mufakat.core import base
 from mufakat.core.base import ConversationId, MessageId
@@ -66,6 +66,15 @@ _NEWEST = (
 )
 _PAGE = (
     _WHOLE_ROWS.where(_OF_CONVERSATION, _messages.c.number > bindparam("after"))
+    .order_by(_messages.c.number)
+    .limit(bindparam("limit"))
+)
+_TALK = (
+    _CLIPPED_ROWS.where(
+        _OF_CONVERSATION,
+        _messages.c.number > bindparam("after"),
+        or_(*(_messages.c.kind == kind.value for kind in sorted(message.TALK))),
+    )
     .order_by(_messages.c.number)
     .limit(bindparam("limit"))
 )
@@ -174,6 +183,12 @@ class Messages:
         params = {"in_conversation": conversation, "after": after, "limit": limit}
         return _load(self._scope.rows(_PAGE, params))
 
+    def talk(
+        self, conversation: ConversationId, *, after: int, limit: int, clip: int
+    ) -> Sequence[Message]:
+        params = {"in_conversation": conversation, "after": after, "limit": limit}
+        return _load(self._scope.rows(_TALK, {**params, **_ends(clip)}), clip)
+
     def last_by_speaker(self, conversation: ConversationId, *, clip: int) -> Sequence[Message]:
         params = {"in_conversation": conversation, **_ends(clip)}
         return _load(self._scope.rows(_LAST_BY_SPEAKER, params), clip)
@@ -192,7 +207,7 @@ class Messages:
             )
 
 
-def load(row: Record, *, clip: int | None = None) -> Message:
+def load(row: Record | Sequence[Any], *, clip: int | None = None) -> Message:
     """Build a message of its row; a damaged row raises StoreCorrupt.
 
     Letters go unchecked only where more than ENDS of a longer text are asked for, but not all.

@@ -55,7 +55,7 @@ class Keys:
         """Reduce `statement` to those of as many keys as there are places."""
         return statement.where(key.in_([bindparam(f"key_{at}") for at in range(self.places)]))
 
-    def params(self, keys: Sequence[str]) -> Iterator[dict[str, Any]]:
+    def params(self, keys: Sequence[str | int]) -> Iterator[dict[str, Any]]:
         """Parameters of every execution that it takes; a place that is left repeats a key."""
         for start in range(0, len(keys), self.places):
             some = keys[start : start + self.places]

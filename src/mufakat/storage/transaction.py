@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from mufakat.core.base import Millis
-from mufakat.ports import coordination
+from mufakat.ports import coordination, documents
+from mufakat.ports import recall as recall_port
 from mufakat.ports import store as port
 from mufakat.storage.agents import Agents
+from mufakat.storage.consents import Consents
 from mufakat.storage.conversations import Conversations
 from mufakat.storage.credentials import Credentials
 from mufakat.storage.cursors import Cursors
 from mufakat.storage.events import Events
 from mufakat.storage.gates import Gates
+from mufakat.storage.imports import Imports
 from mufakat.storage.inbox import Inbox
 from mufakat.storage.instances import Instances
 from mufakat.storage.keys import Keys
 from mufakat.storage.leases import Leases
+from mufakat.storage.links import Links
 from mufakat.storage.members import Members
 from mufakat.storage.messages import Messages
+from mufakat.storage.notes import Notes
 from mufakat.storage.notices import Notices
 from mufakat.storage.packs import Packs
 from mufakat.storage.projects import Projects
 from mufakat.storage.reactions import Reactions
+from mufakat.storage.recall import Recall
 from mufakat.storage.rooms import Rooms
 from mufakat.storage.scope import Scope
+from mufakat.storage.topics import Topics
 from mufakat.storage.turns import Turns
+from mufakat.storage.usage import Usages
 
 
 class Transaction:
@@ -32,23 +40,30 @@ class Transaction:
     __slots__ = (
         "_scope",
         "agents",
+        "consents",
         "conversations",
         "credentials",
         "cursors",
         "events",
         "gates",
+        "imports",
         "inbox",
         "instances",
         "keys",
         "leases",
+        "links",
         "members",
         "messages",
+        "notes",
         "notices",
         "packs",
         "projects",
         "reactions",
+        "recall",
         "rooms",
+        "topics",
         "turns",
+        "usage",
     )
 
     def __init__(self, scope: Scope) -> None:
@@ -71,6 +86,13 @@ class Transaction:
         self.notices: coordination.Notices = Notices(scope)
         self.reactions: coordination.Reactions = Reactions(scope)
         self.rooms: coordination.Rooms = Rooms(scope)
+        self.recall: recall_port.Recall = Recall(scope)
+        self.topics: port.Topics = Topics(scope)
+        self.consents: documents.Consents = Consents(scope)
+        self.notes: documents.Notes = Notes(scope)
+        self.links: documents.Links = Links(scope)
+        self.imports: documents.Imports = Imports(scope)
+        self.usage: port.Usages = Usages(scope)
 
     def now(self) -> Millis:
         return self._scope.now

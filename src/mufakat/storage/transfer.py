@@ -13,7 +13,7 @@ from sqlalchemy import Column, Connection, Select, Table, insert, select
 
 from mufakat.core import base
 from mufakat.ports.store import Transaction as PortTransaction
-from mufakat.storage import archive, head_row, migrate, tables
+from mufakat.storage import archive, head_row, migrate, recall_tables, tables
 from mufakat.storage.archive import Content, Header, Tally
 from mufakat.storage.scope import Head, Scope
 from mufakat.storage.transaction import Transaction
@@ -106,8 +106,12 @@ def _compare(scope: Scope, header: Header) -> None:
 
 
 def _tables() -> Sequence[Table]:
-    """All tables, those that others refer to first."""
-    return tables.metadata.sorted_tables
+    """All tables but those that are derived from others; those that others refer to first."""
+    return [
+        table
+        for table in tables.metadata.sorted_tables
+        if not table.info.get(recall_tables.DERIVED)
+    ]
 
 
 def _moves(table: Table) -> bool:

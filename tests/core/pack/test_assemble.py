@@ -131,7 +131,7 @@ def rows(count: int, rng: random.Random) -> tuple[Section, ...]:
 def test_never_over_the_budget_and_what_is_used_adds_up(seed, count, budget):
     rng = random.Random(seed)
     facts = made.facts(made.talk(count, rng, chars=rng.choice([40, 400, 3_000])), budget=budget)
-    outcome = assemble.assemble(facts, rows(20, rng))
+    outcome = assemble.assemble(facts, rows(28, rng))
     if isinstance(outcome, Impossible):
         assert outcome.needed > budget
         return
@@ -196,7 +196,7 @@ def test_the_same_facts_give_the_same_bytes_under_any_hash_seed():
         "import random, sys; sys.path.insert(0, sys.argv[1]);"
         "from core.pack import conversations as made, test_assemble as t;"
         "facts = made.facts(made.talk(150, random.Random(5), agents=4));"
-        "p = t.pack(facts, t.rows(20, random.Random(6)));"
+        "p = t.pack(facts, t.rows(28, random.Random(6)));"
         "print(p.receipt.parity, p.receipt)"
     )
     seen = {
@@ -221,10 +221,10 @@ def test_parity_is_equal_for_two_agents_and_breaks_when_one_is_told_less():
 
 
 def test_the_fixed_sections_of_every_built_in_role_fit_into_1500_characters():
-    from mufakat.retrieval import documents, library
+    from mufakat.retrieval import library, role_documents
 
     platform = library.LocalLibrary(made_home()).platform()
-    for role in documents.roles(made_home()):
+    for role in role_documents.roles(made_home()):
         facts = replace(made.facts(), platform=platform, role=role)
         fixed = [
             s for s in pack(facts).sections if s.kind in {"platform", "project", "role", "identity"}

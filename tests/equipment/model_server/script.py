@@ -54,6 +54,8 @@ KEYS = frozenset(
 EXHAUSTED: Turn = {"text": "MODEL SERVER: script exhausted"}
 AUX = "aux"
 # Codex and OpenCode ask for a session title with the tools still attached.
+# By which a run's own requests are known, as its pack tells it.
+NONCE = re.compile(r"mufakat:([0-9a-f]{16}):KIND")
 SIDE_REQUEST = re.compile(r"generate a very short title|You are a title generator")
 
 
@@ -165,5 +167,6 @@ def render(text: str, view: View, number: int) -> str:
         "TOOL_NAMES": " ".join(sorted(view.tools)),
         "MODEL": view.model,
         "N": str(number),
+        "NONCE": (NONCE.findall(view.text()) or ["none"])[-1],
     }
     return re.sub(r"\{\{([A-Z_]+)\}\}", lambda found: values.get(found[1], found[0]), text)

@@ -34,10 +34,14 @@ def receipt(
         used=sum(one.used for one in filled) + prompt.used,
         tokens=sum(tokens.estimate(one.text) for one in filled) + tokens.estimate(facts.prompt),
         parity=parity.fingerprint(
-            filled, facts.prompt, identity=facts.identity, fence=facts.history.fence
+            filled,
+            facts.prompt,
+            identity=facts.identity,
+            fence=facts.history.fence,
+            nonce=facts.nonce,
         ),
         sections=(*(_row(one) for one in filled), prompt),
-        unavailable=tuple(facts.unavailable),
+        unavailable=(*facts.unavailable, *facts.gaps),
         window_start=window_start,
         notes=_notes(facts, variant, scaled_floors),
     )
@@ -70,4 +74,12 @@ def _notes(facts: Facts, variant: str, scaled_floors: bool) -> tuple[str, ...]:
         notes.append("the floors together did not fit and were scaled down")
     if variant == "lite":
         notes.append(f"lite variant: the model's window is {facts.window_tokens:,} tokens")
+    if facts.conditions.code_question:
+        notes.append(f"code question: {facts.conditions.code_question}")
+    if facts.conditions.review:
+        notes.append(f"review: {facts.conditions.review}")
+    notes += [
+        f"tiering: {one.kind} is {'pushed' if one.push else 'pulled'}: {one.why}"
+        for one in facts.tiering
+    ]
     return tuple(notes)

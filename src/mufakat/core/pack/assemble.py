@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from mufakat.core import quote
 from mufakat.core.pack import account, budget, fill, history, mode, resolution
 from mufakat.core.pack.budget import Claim, Impossible
+from mufakat.core.pack.conditions import Conditions
 from mufakat.core.pack.facts import Facts
 from mufakat.core.pack.fill import Filled, Wanted
+from mufakat.core.pack.mode import Choice
 from mufakat.core.pack.receipt import Receipt
 from mufakat.core.pack.section import Section
 from mufakat.core.pack.sections import table
+from mufakat.core.pack.tiering import Decision
 from mufakat.core.pack.utterance import Said
 
 CHARS_PER_WINDOW_TOKEN = 1.5
@@ -36,19 +39,14 @@ class Pack:
 
 def assemble(facts: Facts, sections: Sequence[Section] = table.SECTIONS) -> Pack | Impossible:
     """Make the pack of a request; the same facts give the same bytes."""
-    choice = mode.choose(
-        facts.mode,
-        talk=facts.history.talk,
-        has_plan=facts.has_plan,
-        attachments=facts.attachments,
-        roundtable=facts.roundtable,
-    )
+    choice = chosen(facts)
     total, variant = budget_of(facts.budget, facts.window_tokens)
     newest = history.render_newest(facts.history)
     wanted = [
         want(section, facts, newest)
         for section in sections
-        if section.since <= choice.mode and section.kind not in facts.muted
+        if section.kind not in facts.muted
+        and admitted(section, choice, conditions=facts.conditions, tiering=facts.tiering)
     ]
     allocation = budget.allocate(total, claims(wanted, facts, total))
     if isinstance(allocation, Impossible):
@@ -64,6 +62,39 @@ def assemble(facts: Facts, sections: Sequence[Section] = table.SECTIONS) -> Pack
         scaled_floors=allocation.scaled_floors,
     )
     return Pack(tuple(one for one in filled if one.text), facts.prompt, receipt)
+
+
+def chosen(facts: Facts) -> Choice:
+    """The mode of a request, and the rule that chose it."""
+    return mode.choose(
+        facts.mode,
+        talk=facts.history.talk,
+        has_plan=facts.has_plan,
+        attachments=facts.attachments,
+        roundtable=facts.roundtable,
+    )
+
+
+def admitted(
+    section: Section, choice: Choice, *, conditions: Conditions, tiering: Sequence[Decision]
+) -> bool:
+    """Whether a section is told: by its condition, by the mode, or because its use has shown it.
+
+    What a person asked for, by a mode or by attachments, is told whatever its use says.
+    """
+    usual = expected(section, choice, conditions=conditions)
+    learnt = {one.kind: one.push for one in tiering}
+    if choice.reason in mode.BY_HAND or section.kind not in learnt:
+        return usual
+    # Use can raise what would wait to be pulled; a condition that does not hold stays one.
+    return learnt[section.kind] and (usual or section.tier > 1)
+
+
+def expected(section: Section, choice: Choice, *, conditions: Conditions) -> bool:
+    """Whether its row has a section told, by the mode or by its condition."""
+    if section.since is not None and section.since <= choice.mode:
+        return True
+    return bool(section.when and section.when(conditions))
 
 
 def budget_of(wanted: int, window_tokens: int | None) -> tuple[int, str]:

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mufakat.core.coordination.digest import Digest
+from mufakat.core.knowledge.found import Found
+from mufakat.core.pack.conditions import Conditions
 from mufakat.core.pack.mode import Mode
+from mufakat.core.pack.tiering import Decision
 from mufakat.core.talk.agent import Role
 from mufakat.core.talk.message import Message
 
@@ -95,3 +98,23 @@ class Facts:
     """Skills or sessions attached by hand."""
     roundtable: bool = False
     unavailable: Sequence[Unavailable] = field(default=())
+    skills_index: Sequence[Found] = ()
+    """Names and descriptions of all skills."""
+    memory: Sequence[Found] = ()
+    """Topics of the conversation before its window."""
+    recalled: Sequence[Found] = ()
+    """What was said in this and in other conversations, best first; so are all that follow."""
+    code: Sequence[Found] = ()
+    graph: Sequence[Found] = ()
+    skills: Sequence[Found] = ()
+    """Skills with their bodies."""
+    docs: Sequence[Found] = ()
+    linked: Sequence[Found] = ()
+    """Sessions that are linked to this conversation."""
+    conditions: Conditions = Conditions()
+    gaps: Sequence[Unavailable] = ()
+    """Sources of these that could not be had; told late, because they change from turn to turn."""
+    nonce: str = ""
+    """By which the agent's own requests are known; empty where none are answered."""
+    tiering: Sequence[Decision] = ()
+    """Sections that use has shown to be better pushed, or better pulled, than their row says."""

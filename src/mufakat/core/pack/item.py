@@ -52,6 +52,8 @@ class Item:
     forms: tuple[tuple[Resolution, str], ...]
     author: str = ""
     worth: float = 1.0
+    key: str = ""
+    """How the agent can pull the rest, where its id alone does not say it."""
 
 
 @dataclass(frozen=True, slots=True)

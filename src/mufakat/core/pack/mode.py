@@ -29,6 +29,10 @@ class Choice:
     reason: str
 
 
+BY_HAND = frozenset({"user-override", "explicit-attachments"})
+"""Reasons that a person gave; no habit overrules them."""
+
+
 def choose(
     override: Mode | None,
     *,

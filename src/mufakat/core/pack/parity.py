@@ -10,20 +10,26 @@ from mufakat.core.pack.fill import Filled
 from mufakat.core.pack.item import Resolution, Told
 
 IDENTITY = "identity"
+NONCE = "nonce"
+"""Of no item: what a session knows beside its items."""
 NOTHING = (-1, 0)
 _RANK = {resolution: rank for rank, resolution in enumerate(reversed(Resolution))}
 
 
-def fingerprint(sections: Sequence[Filled], prompt: str, *, identity: str, fence: str) -> str:
+def fingerprint(
+    sections: Sequence[Filled], prompt: str, *, identity: str, fence: str, nonce: str = ""
+) -> str:
     """SHA-256 over the multiset of (section, item id, item bytes), hex.
 
-    The agent's own name in its identity section and the conversation's fence are left out, so
-    that the same request has the same fingerprint for every engine.
+    The agent's own name in its identity section, the conversation's fence and the run's nonce
+    are left out, so that the same request has the same fingerprint for every engine.
     """
     lines = [f"prompt\0prompt\0{item.digest(prompt)}"]
     for section in sections:
         for piece in section.pieces:
             text = piece.text.replace(fence, "")
+            if nonce:
+                text = text.replace(nonce, "")
             if section.kind == IDENTITY:
                 text = text.replace(identity, "")
             lines.append(f"{section.kind}\0{piece.told.id}\0{item.digest(text)}")
@@ -64,6 +70,17 @@ def message_ranks(session: frozenset[str]) -> dict[str, tuple[int, int]]:
             rank, _, chars = measure.partition(".")
             ranks[id] = max(ranks.get(id, NOTHING), (int(rank), int(chars or 0)))
     return ranks
+
+
+def nonce_key(nonce: str) -> str:
+    """How a session remembers by which nonce its requests are known."""
+    return f"{NONCE}/{nonce}/0.0"
+
+
+def nonce_of(session: frozenset[str]) -> str:
+    """The nonce that a session was told; empty where it knows none."""
+    known = sorted(key for key in session if key.startswith(f"{NONCE}/"))
+    return known[-1].split("/")[1] if known else ""
 
 
 def said_itself(number: int) -> str:

@@ -116,7 +116,7 @@ def _piece(one: Item, level: int) -> Piece:
         trust=one.trust,
         author=one.author,
         full_chars=len(one.forms[0][1]) if less else 0,
-        key=one.id if less else "",
+        key=(one.key or one.id) if less else "",
     )
     return Piece(told, form)
 

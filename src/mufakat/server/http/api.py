@@ -29,16 +29,25 @@ from mufakat.server.http.routes import (
     chat,
     context,
     conversations,
+    docs,
     engines,
     events,
+    graph,
     hooks,
     leases,
+    links,
+    memory,
     messages,
     metrics,
     notices,
     packs,
     policy,
     projects,
+    pulls,
+    recall,
+    search,
+    sessions,
+    skills,
     system,
     turns,
     waiting,
@@ -48,7 +57,8 @@ from mufakat.services.coordination.audit import Audit
 
 SUBJECTS = (
     *(messages, context, leases, hooks, agents, waiting, notices, policy),
-    *(turns, events, conversations, packs, projects, engines, system, chat, audit),
+    *(memory, recall, skills, docs, links, sessions, search, graph),
+    *(turns, events, conversations, packs, projects, pulls, engines, system, chat, audit),
 )
 """What agents ask all the time comes first: addresses are compared in this order."""
 

@@ -11,6 +11,9 @@ Name = Annotated[str, Field(max_length=512)]
 Names = Annotated[list[Name], Field(max_length=64)]
 Seconds = Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)]
 
+Named = Literal["plan", "artifact", "message", "slice"]
+Pulled = Literal["", "skill", "memory", "recall", "session", "docs", "code", "graph", Named]
+
 
 class Arguments(BaseModel):
     """Nothing is guessed: what is not named is refused."""
@@ -68,4 +71,7 @@ class Wait(Arguments):
 
 
 class ContextPull(Arguments):
+    kind: Pulled = ""
+    query: Annotated[str, Field(max_length=10_000)] = ""
+    form: Literal["probe", "slice", "full"] = "slice"
     budget: int = Field(default=4_000, ge=200, le=60_000)

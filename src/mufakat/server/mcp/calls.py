@@ -19,6 +19,8 @@ from mufakat.core.coordination.principal import Principal
 from mufakat.core.coordination.sending import Sending
 from mufakat.core.coordination.state import On, Report, State
 from mufakat.core.coordination.waiting import Condition
+from mufakat.core.pack import pull
+from mufakat.core.pack.pull import Form, Want
 from mufakat.sdk.agent import condition
 from mufakat.server import sight
 from mufakat.server.mcp import answers, arguments, tools
@@ -103,9 +105,17 @@ async def wait(app: App, by: Principal, asked: arguments.Wait) -> Any:
 
 
 async def context_pull(app: App, by: Principal, asked: arguments.ContextPull) -> Any:
+    if asked.kind:
+        return await _pulled(app, by, asked)
     digest = await app.context.digest(by, budget=asked.budget)
     await app.context.confirm(by, digest)
     return digest.text or "Nothing is new."
+
+
+async def _pulled(app: App, by: Principal, asked: arguments.ContextPull) -> str:
+    want = Want(asked.kind, asked.query, Form(asked.form))
+    answer = await app.knowledge.asking.pull(by, want)
+    return pull.quoted(answer, "")
 
 
 CALLS: Mapping[str, Call] = MappingProxyType(

@@ -5,10 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mufakat.core.coordination import digest
+from mufakat.core.pack.conditions import Conditions
 from mufakat.core.pack.facts import Facts
 from mufakat.core.pack.item import Item
+from mufakat.core.pack.mode import Mode
 from mufakat.core.pack.section import Section
-from mufakat.core.pack.sections import coordination, identity, participants, platform, project, role
+from mufakat.core.pack.sections import (
+    code,
+    coordination,
+    docs,
+    graph,
+    identity,
+    linked,
+    memory,
+    participants,
+    platform,
+    project,
+    pulling,
+    retrieval,
+    role,
+    skills,
+    skills_index,
+)
 
 HISTORY = "history"
 EARLIER = "earlier"
@@ -18,6 +36,14 @@ PROMPT = "prompt"
 def _by_window(_: Facts) -> Sequence[Item]:
     """History is not a list of items: the window in core.pack.history chooses it."""
     return ()
+
+
+def _code_question(conditions: Conditions) -> str:
+    return conditions.code_question
+
+
+def _review_or_code_question(conditions: Conditions) -> str:
+    return conditions.review or conditions.code_question
 
 
 SECTIONS: tuple[Section, ...] = (
@@ -36,6 +62,23 @@ SECTIONS: tuple[Section, ...] = (
     ),
     Section(
         "identity", 0, identity.render, fixed=True, about="who the agent is and what it may do"
+    ),
+    Section(
+        "skills-index",
+        0,
+        skills_index.render,
+        ceiling=400,
+        about="names and one line of every skill; the bodies are pulled",
+    ),
+    Section(
+        "memory",
+        1,
+        memory.render,
+        since=Mode.STANDARD,
+        weight=1.0,
+        floor=500,
+        ceiling=4_000,
+        about="topics of the conversation so far, attributed, with the messages they come from",
     ),
     Section(
         HISTORY,
@@ -61,6 +104,76 @@ SECTIONS: tuple[Section, ...] = (
         about="mail for the agent, news of its threads, leases and notices; where there are any",
     ),
     Section(
+        "retrieval",
+        1,
+        retrieval.render,
+        since=Mode.STANDARD,
+        weight=1.2,
+        floor=500,
+        ceiling=5_000,
+        about="what was said about it before: who, when, in which conversation",
+    ),
+    Section(
+        "code",
+        1,
+        code.render,
+        since=None,
+        when=_code_question,
+        weight=0.8,
+        floor=500,
+        ceiling=3_000,
+        about="places in the code: path and lines, symbol, text; for a code question",
+    ),
+    Section(
+        "graph",
+        1,
+        graph.render,
+        since=None,
+        when=_review_or_code_question,
+        weight=0.8,
+        floor=300,
+        ceiling=2_000,
+        about="callers, tests and reach of what is touched; for a review or a code question",
+    ),
+    Section(
+        "skills",
+        2,
+        skills.render,
+        since=Mode.FULL,
+        weight=1.0,
+        floor=500,
+        ceiling=3_000,
+        about="bodies of skills",
+    ),
+    Section(
+        "docs",
+        2,
+        docs.render,
+        since=None,
+        weight=0.8,
+        floor=500,
+        ceiling=3_000,
+        about="documents of libraries; always pulled",
+    ),
+    Section(
+        "linked-sessions",
+        2,
+        linked.render,
+        since=Mode.FULL,
+        weight=0.6,
+        floor=300,
+        ceiling=3_000,
+        about="sessions linked to this conversation",
+    ),
+    Section(
+        pulling.KIND,
+        0,
+        pulling.render,
+        floor=480,
+        ceiling=1_200,
+        about="how more is pulled, with the mark of this run's requests; sources that failed",
+    ),
+    Section(
         EARLIER,
         0,
         _by_window,
@@ -69,7 +182,25 @@ SECTIONS: tuple[Section, ...] = (
 )
 """The prompt comes last; it is never cut and is no section of the pack text."""
 
-MUTABLE = frozenset({"history", "participants", "coordination", "earlier", "role"})
+MUTABLE = frozenset(
+    {
+        "history",
+        "participants",
+        "coordination",
+        "earlier",
+        "role",
+        "skills-index",
+        "memory",
+        "retrieval",
+        "code",
+        "graph",
+        "skills",
+        "docs",
+        "linked-sessions",
+    }
+)
 """Sections that a request may leave out."""
+ADAPTIVE = frozenset({"memory", "retrieval", "code", "graph", "skills", "linked-sessions"})
+"""Sections whose use decides whether they are pushed; documents are always pulled."""
 HISTORY_FLOOR = 0.4
 """Share of what is not fixed that history gets at least."""

@@ -1,0 +1,14 @@
+"""Section `skills`: skills with their bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mufakat.core.pack.facts import Facts
+from mufakat.core.pack.item import Item
+from mufakat.core.pack.sections import found
+
+
+def render(facts: Facts) -> Sequence[Item]:
+    """One item each, as they were found: best first."""
+    return found.items(facts.skills, facts.history.fence)

@@ -1,0 +1,169 @@
+"""The part of the composition root that names what agents may look up."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mufakat.core.pack.pull import Kind
+from mufakat.ports.scrub import Scrub
+from mufakat.ports.store import Store
+from mufakat.retrieval.code.index import LocalCodeIndex
+from mufakat.retrieval.documents.chub import Chub
+from mufakat.retrieval.documents.local import LocalDocuments
+from mufakat.retrieval.graph.local import LocalGraph
+from mufakat.retrieval.graph.reviewer import CodeReviewGraph
+from mufakat.retrieval.library import LocalLibrary
+from mufakat.retrieval.sessions import local as sessions
+from mufakat.retrieval.skills import LocalSkills
+from mufakat.services.knowledge import handlers, sources
+from mufakat.services.knowledge.asking import Asking
+from mufakat.services.knowledge.compressor import Compressor
+from mufakat.services.knowledge.documents import Documents
+from mufakat.services.knowledge.gathering import Gathering, Source
+from mufakat.services.knowledge.graph import Graphs
+from mufakat.services.knowledge.links import Links
+from mufakat.services.knowledge.memory import Memory
+from mufakat.services.knowledge.memory_job import MemoryJob
+from mufakat.services.knowledge.native_sessions import Sessions
+from mufakat.services.knowledge.pulls import Pulls
+from mufakat.services.knowledge.recall import Recall
+from mufakat.services.knowledge.search import Search
+from mufakat.services.knowledge.skills import Skills
+from mufakat.services.roster import Roster
+from mufakat.settings import Settings
+
+INDEXES = "index"
+"""Folder of the home for what is derived and may be thrown away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Everything that agents may look up, and the ways in which they do."""
+
+    scrub: Scrub
+    pulls: Pulls
+    asking: Asking
+    gathering: Gathering
+    skills: Skills
+    documents: Documents
+    links: Links
+    native: Sessions
+    search: Search
+    graphs: Graphs
+    memory: Memory
+    recall: Recall
+    memory_job: MemoryJob
+    code: LocalCodeIndex
+
+    def start(self) -> None:
+        """Begin what is kept up to date in the background."""
+        self.memory_job.start()
+
+    async def close(self) -> None:
+        """Stop what runs in the background."""
+        await self.memory_job.close()
+        await self.code.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What packs and pulls are answered from."""
+
+    code: LocalCodeIndex
+    graphs: Graphs
+    skills: Skills
+    documents: Documents
+    links: Links
+    memory: Memory
+    recall: Recall
+
+
+def build(
+    settings: Settings, store: Store, scrub: Scrub, *, roster: Roster, person: str, host: str
+) -> Knowledge:
+    """Put everything together; nothing is read before it is asked for."""
+    own = _own_home()
+    native = sessions.of(own or settings.home, os.environ)
+    graph = LocalGraph(settings.home)
+    parts = _Parts(
+        code=LocalCodeIndex(settings.home / INDEXES / "code", home=settings.home),
+        graphs=Graphs(store, graph, scrub, CodeReviewGraph(os.environ)),
+        skills=Skills(store, LocalSkills(own), scrub),
+        documents=Documents(store, LocalDocuments(settings.home, Chub(os.environ)), scrub),
+        links=Links(store, scrub),
+        memory=_memory(settings, store, scrub, roster),
+        recall=Recall(store, scrub, clock=time.monotonic),
+    )
+    pulls = Pulls(_handlers(parts, store), scrub)
+    return Knowledge(
+        scrub=scrub,
+        pulls=pulls,
+        asking=Asking(store, pulls, scrub),
+        gathering=Gathering(_told(parts), scrub, seconds=settings.gather_seconds),
+        skills=parts.skills,
+        documents=parts.documents,
+        links=parts.links,
+        native=Sessions(store, native, scrub, person=person, host=host),
+        search=Search(store, parts.code, scrub),
+        graphs=parts.graphs,
+        memory=parts.memory,
+        recall=parts.recall,
+        memory_job=MemoryJob(store, parts.memory),
+        code=parts.code,
+    )
+
+
+def _handlers(parts: _Parts, store: Store) -> Mapping[Kind, Source]:
+    """Who answers pulls, by what is asked for."""
+    return {
+        Kind.SKILL: parts.skills.bodies,
+        Kind.MEMORY: parts.memory.find,
+        Kind.RECALL: parts.recall.pulled,
+        Kind.SESSION: parts.links.source,
+        Kind.DOCS: parts.documents.source,
+        Kind.CODE: sources.code(parts.code),
+        Kind.GRAPH: parts.graphs.source(sources.graph(parts.graphs)),
+        Kind.MESSAGE: handlers.message(store),
+        Kind.SLICE: handlers.lines(parts.code),
+    }
+
+
+def _told(parts: _Parts) -> Mapping[str, Source]:
+    """Who is asked for a pack, by the section that tells it."""
+    return {
+        "skills-index": parts.skills.index,
+        "skills": parts.skills.bodies,
+        "retrieval": parts.recall.pushed,
+        "code": sources.code(parts.code),
+        "graph": parts.graphs.source(sources.graph(parts.graphs)),
+        "linked-sessions": parts.links.source,
+    }
+
+
+def _memory(settings: Settings, store: Store, scrub: Scrub, roster: Roster) -> Memory:
+    """The memory by rule, refined by an engine where the settings name one."""
+    chosen = settings.memory
+    if not chosen.engine:
+        return Memory(store, scrub)
+    compressor = Compressor(
+        store,
+        roster,
+        LocalLibrary(settings.home),
+        scrub,
+        engine=chosen.engine,
+        model=chosen.model,
+        workspaces=settings.home / "agents" / "memory",
+    )
+    return Memory(store, scrub, compressor=compressor)
+
+
+def _own_home() -> Path | None:
+    """The folder of the person, where they have one."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None

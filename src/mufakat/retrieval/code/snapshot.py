@@ -1,0 +1,83 @@
+"""What a search needs of an index in memory: whose pieces are whose, lengths, paths, priors."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+
+from mufakat.core.knowledge import code_prior, code_scores, code_words
+from mufakat.core.knowledge.code_scores import B_FILE, B_PIECE, Corpus
+from mufakat.retrieval.code.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The index at one generation."""
+
+    generation: int
+    paths: tuple[str, ...]
+    firsts: array[int]
+    """First piece of every file."""
+    corpus: Corpus
+
+
+def load(store: Store) -> Snapshot:
+    """Read an index's outline; its postings stay on disk."""
+    generation = store.generation()
+    size = store.next_piece()
+    file_of, lengths = array("i", [-1]) * size, array("I", [0]) * size
+    paths: list[str] = []
+    firsts, totals = array("I"), array("I")
+    for path, first, own in store.spans():
+        if not own:
+            continue
+        number = len(paths)
+        file_of[first : first + len(own)] = array("i", [number]) * len(own)
+        lengths[first : first + len(own)] = own
+        paths.append(path)
+        firsts.append(first)
+        totals.append(sum(own))
+    pieces = sum(1 for file in file_of if file >= 0)
+    corpus = _corpus(paths, file_of, lengths=lengths, totals=totals, pieces=pieces)
+    return Snapshot(generation, tuple(paths), firsts, corpus)
+
+
+def _corpus(
+    paths: list[str], file_of: array[int], *, lengths: array[int], totals: array[int], pieces: int
+) -> Corpus:
+    mean, file_mean = sum(totals) / max(pieces, 1), sum(totals) / max(len(totals), 1)
+    terms = code_words.Terms()
+    path_terms = [_terms(path, terms) for path in paths]
+    name_terms = [_terms(path.rpartition("/")[2], terms) for path in paths]
+    index: dict[str, array[int]] = {}
+    for number, path in enumerate(paths):
+        for term in _all(path, terms):
+            index.setdefault(term, array("I")).append(number)
+    return Corpus(
+        file_of=file_of,
+        norms=array("f", (code_scores.norm(length, mean, B_PIECE) for length in lengths)),
+        file_norms=array("f", (code_scores.norm(total, file_mean, B_FILE) for total in totals)),
+        pieces=pieces,
+        files=len(paths),
+        priors=[code_prior.of(path) for path in paths],
+        path_terms=path_terms,
+        name_terms=name_terms,
+        path_idf={term: code_scores.idf(len(files), len(paths)) for term, files in index.items()},
+        path_vocabulary=sorted(index),
+        path_index=index,
+    )
+
+
+def _terms(path: str, terms: code_words.Terms) -> frozenset[str]:
+    """The words of a path, without its ending and without whole identifiers."""
+    return frozenset(term for word in _words(path) for term in (terms[word][:-1] or terms[word]))
+
+
+def _all(path: str, terms: code_words.Terms) -> frozenset[str]:
+    return frozenset(term for word in _words(path) for term in terms[word])
+
+
+def _words(path: str) -> list[str]:
+    folder, slash, name = path.rpartition("/")
+    stem = name.rpartition(".")[0] or name
+    return code_words.WORD.findall(f"{folder} {stem}".replace("/", " "))

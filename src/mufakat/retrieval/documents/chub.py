@@ -1,0 +1,125 @@
+"""The command `chub` of Context Hub, asked where it is on PATH: with a time limit, untracked."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+from collections.abc import Mapping
+from typing import Any
+
+from mufakat.ports.knowledge import Passage
+
+SECONDS = 6.0
+END_SECONDS = 2.0
+LONGEST = 2 * 1024 * 1024
+"""Bytes of an answer; a longer one is none."""
+SOURCE = "hub"
+BELOW = 0.5
+"""Its hits know names and descriptions alone, so they stand behind what was found in a text."""
+KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
+QUIET = {"CHUB_TELEMETRY": "0", "CHUB_FEEDBACK": "0", "DO_NOT_TRACK": "1", "NO_COLOR": "1"}
+_QUERY_CHARS = 400
+
+
+class ChubFailed(Exception):
+    """chub could not answer; the words say why."""
+
+
+class Chub:
+    """One installed chub, or none."""
+
+    def __init__(self, environ: Mapping[str, str], *, seconds: float = SECONDS) -> None:
+        self._environ = {name: environ[name] for name in KEPT if name in environ} | QUIET
+        self._program = shutil.which("chub", path=environ.get("PATH", ""))
+        self._seconds = seconds
+
+    @property
+    def present(self) -> bool:
+        """Whether it is there to be asked."""
+        return self._program is not None
+
+    async def search(self, query: str, *, limit: int) -> list[Passage]:
+        """Documents whose name or description fit; raises ChubFailed."""
+        words = " ".join(query.replace("\0", " ").split())[:_QUERY_CHARS]
+        found = await self._ask("search", "--limit", str(limit), "--", words)
+        results = found.get("results", [found] if "id" in found else [])
+        rows = [one for one in results if isinstance(one, dict) and isinstance(one.get("id"), str)]
+        return [
+            Passage(
+                document=row["id"][:200],
+                section="",
+                text=str(row.get("description") or "")[:2_000],
+                score=BELOW / (1 + at),
+                source=SOURCE,
+            )
+            for at, row in enumerate(rows[:limit])
+        ]
+
+    async def get(self, name: str) -> str | None:
+        """A document's text, None where chub has none of that name; raises ChubFailed."""
+        if "\0" in name:
+            return None
+        found = await self._ask("get", "--", name)
+        content = found.get("content")
+        return content if isinstance(content, str) else None
+
+    async def _ask(self, *words: str) -> dict[str, Any]:
+        assert self._program is not None
+        try:
+            process = await asyncio.create_subprocess_exec(
+                self._program, "--json", *words,
+                env=self._environ,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                start_new_session=True,
+            )  # fmt: skip
+        except OSError as problem:
+            raise ChubFailed(f"chub cannot be started: {problem.strerror}") from problem
+        try:
+            out = await asyncio.wait_for(_read(process), self._seconds)
+        except TimeoutError as problem:
+            raise ChubFailed(f"chub took longer than {self._seconds:g} seconds") from problem
+        finally:
+            await _end(process)
+        return _parsed(out)
+
+
+async def _read(process: asyncio.subprocess.Process) -> bytes:
+    assert process.stdout is not None
+    out = b""
+    while piece := await process.stdout.read(65_536):
+        out += piece
+        if len(out) > LONGEST:
+            raise ChubFailed("chub answered more than is read")
+    return out
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End it and whatever it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(_drained(process), END_SECONDS)
+
+
+async def _drained(process: asyncio.subprocess.Process) -> None:
+    """Read what is left: its end is not noticed while its output is full."""
+    assert process.stdout is not None
+    while await process.stdout.read(65_536):
+        pass
+    await process.wait()
+
+
+def _parsed(out: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(out)
+    except (ValueError, RecursionError) as problem:
+        raise ChubFailed("chub did not answer in JSON") from problem
+    if not isinstance(found, dict):
+        raise ChubFailed("chub answered something else than a record")
+    return found

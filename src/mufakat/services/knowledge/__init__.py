@@ -1,0 +1,1 @@
+"""What an agent may look up: conversations, memory, code, documents, skills, sessions."""

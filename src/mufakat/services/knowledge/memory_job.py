@@ -1,0 +1,101 @@
+"""The job that keeps memories up to date after turns; what it has to do stands in the store."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from functools import partial
+
+from mufakat.core.base import ConversationId, LoggedEvent, MufakatError, Revision
+from mufakat.core.talk.conversation import Conversation
+from mufakat.ports.store import Store, Transaction
+from mufakat.services.knowledge.memory import Memory
+
+log = logging.getLogger(__name__)
+QUIET = 60.0
+"""Seconds without a look where nothing happens."""
+GATHER = 0.25
+AGAIN = 15.0
+"""Seconds until what failed is tried again."""
+PAGE = 500
+KINDS = ("turn.ended", "message.added")
+
+
+class MemoryJob:
+    """One task: looks at every conversation at its start, then at those where something ended."""
+
+    def __init__(self, store: Store, memory: Memory) -> None:
+        self._store = store
+        self._memory = memory
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin; what a killed server left undone is done first."""
+        self._task = asyncio.create_task(self._run(), name="memory")
+
+    async def close(self) -> None:
+        """Stop; what is left undone is done after the next start."""
+        self._memory.close()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+            self._task = None
+
+    async def _run(self) -> None:
+        at: Revision | None = None
+        while True:
+            try:
+                at = await self._begin() if at is None else await self._follow(at)
+            except MufakatError as problem:
+                log.warning("memory: %s", problem)
+                await asyncio.sleep(AGAIN)
+            except Exception:
+                # A fault in one conversation must not end all memories for as long as we run.
+                log.exception("memory failed")
+                await asyncio.sleep(AGAIN)
+
+    async def _begin(self) -> Revision:
+        """Look at all conversations once; answers where in the log to go on."""
+        head = await self._store.read(lambda tx: tx.events.head())
+        before = ""
+        while True:
+            page = await self._store.read(partial(_page, before=before))
+            await self._refresh([one.id for one in page])
+            if len(page) < PAGE:
+                return head
+            before = page[-1].id
+
+    async def _follow(self, at: Revision) -> Revision:
+        """Wait for what is new in the log and look where it happened; answers how far that is."""
+        head, events, concerned = await self._store.read(lambda tx: _news(tx, at))
+        await self._refresh(concerned)
+        if len(events) == PAGE:
+            return events[-1].revision
+        if head == at:
+            await self._store.wait(head, seconds=QUIET)
+            await asyncio.sleep(GATHER)
+        return head
+
+    async def _refresh(self, ids: Sequence[ConversationId]) -> None:
+        for id in ids:
+            try:
+                if await self._memory.due(id):
+                    await self._memory.refresh(id)
+            except MufakatError as problem:
+                # Damage in one conversation is told, and the others go on.
+                log.warning("the memory of %s was not brought up to date: %s", id, problem)
+
+
+def _page(tx: Transaction, *, before: str) -> Sequence[Conversation]:
+    return tx.conversations.list(before=before, limit=PAGE)
+
+
+def _news(
+    tx: Transaction, at: Revision
+) -> tuple[Revision, Sequence[LoggedEvent], Sequence[ConversationId]]:
+    events = tx.events.after(at, limit=PAGE, kinds=KINDS)
+    busy = {one.conversation for one in tx.turns.unfinished()} if events else set()
+    named = dict.fromkeys(ConversationId(str(one.data.get("conversation", ""))) for one in events)
+    # While a turn runs nothing is condensed: its end is an event too.
+    return tx.events.head(), events, [id for id in named if id and id not in busy]
