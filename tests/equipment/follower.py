@@ -111,6 +111,12 @@ class Follower:
         return answer
 
 
+def among(follower: Follower, log: Sequence[Seen]) -> list[Seen]:
+    """What of a log the follower has to have seen: it stops where it is told to, or behind it."""
+    last = max([follower.until, *(one[0] for one in follower.seen)])
+    return [one for one in log if one[0] <= last]
+
+
 def faults(follower: Follower, log: Sequence[Seen]) -> dict[str, int]:
     """The check itself: what it missed, saw twice, or saw though nothing of it is in the log."""
     wanted = [one for one in log if not follower.kinds or one[1] in follower.kinds]

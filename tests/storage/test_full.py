@@ -14,7 +14,7 @@ from mufakat.ports.store import Transaction
 from mufakat.storage import store
 from mufakat.storage.store import SqliteStore
 
-from .test_writer import limit_pages
+from .test_writer import leave_pages, limit_pages
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 async def fill(opened: SqliteStore) -> int:
     """Write until the disk is full; answer how many messages were acknowledged."""
     count = 0
-    await opened.write(lambda tx: limit_pages(tx, 120))
+    await opened.write(lambda tx: leave_pages(tx, 60))
     while True:
 
         def step(tx: Transaction, n: int = count + 1) -> None:

@@ -44,6 +44,12 @@ def limit_pages(tx: Transaction, pages: int) -> None:
     connection_of(tx).exec_driver_sql(f"PRAGMA max_page_count={pages}").fetchall()
 
 
+def leave_pages(tx: Transaction, pages: int) -> None:
+    """A disk that is full after so many pages more."""
+    [(used,)] = connection_of(tx).exec_driver_sql("PRAGMA page_count").fetchall()
+    limit_pages(tx, used + pages)
+
+
 def record(name: str) -> Callable[[Transaction], Revision]:
     return lambda tx: tx.events.record(Event(name, "x"))
 

@@ -130,7 +130,7 @@ def revoke(session: Session, /, id: str, entry: str) -> int:
     if named is None:
         raise InvalidInput(f"{entry!r} is no entry.", fix=f"See: mufakat memory show {wanted}")
     with attach.attached(session) as client:
-        found = client.delete(f"/conversations/{wanted}/memory/{named[1]}")
+        found = client.delete(f"/conversations/{wanted}/memory/entries/{named[1]}")
     if session.json:
         click.echo(output.json_text(found))
     else:

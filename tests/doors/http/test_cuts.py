@@ -106,9 +106,12 @@ def test_q6_sse_and_polls_over_cuts_and_a_restart(settings: Settings, project: P
             world.last = int(wire.head(server).rpartition("-")[2])
             world.finished.set()
             ended = [run.result() for run in runs]
-    wanted = list(range(1, world.last + 1))
     assert world.last >= SAID
-    assert [follower.seen == wanted for follower in ended] == [True] * 8
+    # The server itself may have gone on meanwhile: it condenses what was said.
+    assert all(follower.seen[-1] >= world.last for follower in ended)
+    assert [follower.seen == list(range(1, follower.seen[-1] + 1)) for follower in ended] == [
+        True
+    ] * 8
     assert min(follower.cuts for follower in ended) >= CUTS
 
 

@@ -33,7 +33,7 @@ async def test_topics_are_read_searched_and_taken_back(room: Room) -> None:
     assert found["items"][0]["first"] == 1
     hits = await room.operator.get(f"/conversations/{id}/memory/lines", query="staging port")
     assert {one["id"] for one in hits["items"]} == {old["id"], new["id"]}
-    gone = await room.operator.ask("DELETE", f"/conversations/{id}/memory/{new['id']}")
+    gone = await room.operator.ask("DELETE", f"/conversations/{id}/memory/entries/{new['id']}")
     assert gone.json() == {"entries": [new["id"]], "restored": [old["id"]]}
     hits = await room.operator.get(f"/conversations/{id}/memory/lines", query="staging port")
     assert [one["id"] for one in hits["items"]] == [old["id"]]
@@ -59,7 +59,7 @@ async def test_row_34_an_agent_reads_its_own_projects_memory_and_changes_none(
     for path in (f"/conversations/{other}/memory", f"/conversations/{other}/memory/lines?query=a"):
         refused(await agent.ask("GET", path), 404, "not_found")
     refused(await agent.ask("POST", f"/conversations/{own}/memory", {}), 403, "not_allowed")
-    refused(await agent.ask("DELETE", f"/conversations/{own}/memory/1"), 403, "not_allowed")
+    refused(await agent.ask("DELETE", f"/conversations/{own}/memory/entries/1"), 403, "not_allowed")
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ async def test_row_34_an_agent_reads_its_own_projects_memory_and_changes_none(
         ("GET", "/conversations/{id}/memory?limit=0", 422),
         ("GET", "/conversations/{id}/memory/lines", 422),
         ("GET", "/conversations/{id}/memory/lines?query=" + "x" * 2_001, 422),
-        ("DELETE", "/conversations/{id}/memory/999", 404),
-        ("DELETE", "/conversations/{id}/memory/1.999", 404),
-        ("DELETE", "/conversations/{id}/memory/x", 422),
-        ("DELETE", "/conversations/{id}/memory/1.2.3", 422),
+        ("DELETE", "/conversations/{id}/memory/entries/999", 404),
+        ("DELETE", "/conversations/{id}/memory/entries/1.999", 404),
+        ("DELETE", "/conversations/{id}/memory/entries/x", 422),
+        ("DELETE", "/conversations/{id}/memory/entries/1.2.3", 422),
     ],
 )
 async def test_what_cannot_be_had_is_named(room: Room, method: str, path: str, status: int) -> None:

@@ -105,6 +105,8 @@ def value(table: Table, name: str, number: int, dice: random.Random) -> object:
         return f"k{number}" if unique else "".join(dice.choices(ALPHABET, k=dice.randrange(40)))
     if unique:
         return number
+    if kind is bytes:
+        return dice.randbytes(dice.randrange(40))
     if column.nullable and dice.random() < 0.3:
         return None
     if kind is float:

@@ -46,7 +46,7 @@ async def refresh(here: Here, by: By, id: Id) -> Json:
     return Json(asdict(await here.app.knowledge.memory.refresh(conversation.id)))
 
 
-@router.delete("/{id}/memory/{entry}", response_model=shapes.Revoked)
+@router.delete("/{id}/memory/entries/{entry}", response_model=shapes.Revoked)
 async def revoke(here: Here, by: By, id: Id, entry: Entry) -> Json:
     """Take a topic (`7`) or a line (`7.2`) back, with everything that was derived from it."""
     conversation = await sight.conversation(here.app, by, id)
