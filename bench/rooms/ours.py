@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +22,8 @@ POLICY = (
     "acquires_per_second = 10000\nburst = 10000\n"
     "[classes.normal]\nleases = 1000\n[high_traffic]\ndepth_on = 1000\n"
 )
+PYTHON = room.PEERS / "ours" / "bin" / "python"
+"""Mufakat without the packages of its tests, as `scripts/bench` installs it."""
 FILLERS = 32
 AT_ONCE = 200
 
@@ -45,7 +46,7 @@ class Mufakat(Room):
         self.home.mkdir(mode=0o700)
         self.project.mkdir()
         (self.home / "policy.toml").write_text(POLICY, "utf-8")
-        argv = [sys.executable, "-m", start_mufakat.__name__, "--home", str(self.home)]
+        argv = [str(PYTHON), "-m", start_mufakat.__name__, "--home", str(self.home)]
         store = {"MUFAKAT_STORE": self._store} if self._store else {}
         self.start([*argv, "up", "--port", "0"], folder, {"PYTHONPATH": str(ROOT), **store})
         self.port = self._found()

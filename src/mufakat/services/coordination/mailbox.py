@@ -133,7 +133,7 @@ class Inbox:
                 rows = tx.inbox.page(identity, after=after, open_only=open_only, limit=limit)
             return letters.load(tx, rows, scrub=self._scrub)
 
-        return await self._store.read(query)
+        return await self._store.glance(query)
 
     async def claim(
         self, by: Principal, *, limit: int = 50, wait_seconds: float = 0

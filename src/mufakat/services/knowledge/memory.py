@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,8 +42,11 @@ class Memory:
         self._scrub = scrub
         self._compressor = compressor
 
-    async def refresh(self, conversation: str) -> Refreshed:
-        """Condense what has become old; nothing where too little is new, and then it says so."""
+    async def refresh(self, conversation: str, *, pause: float = 0) -> Refreshed:
+        """Condense what has become old; nothing where too little is new, and then it says so.
+
+        `pause` are seconds after each part, for work that nobody waits for.
+        """
         id = (await self._store.read(lambda tx: talk.resolve(tx, conversation))).id
         engine = self._compressor is not None
         total = Refreshed()
@@ -51,6 +55,7 @@ class Memory:
             if plan is None:
                 break
             total += await self._store.write(partial(condensing.save, made=plan, engine=engine))
+            await asyncio.sleep(pause)
         if self._compressor is not None:
             await self._compressor.refine(id)
         waits = await self._store.read(lambda tx: condensing.waits_for(tx, id))

@@ -16,6 +16,8 @@ log = logging.getLogger(__name__)
 QUIET = 60.0
 """Seconds without a look where nothing happens."""
 GATHER = 0.25
+PAUSE = 0.25
+"""Seconds between two parts: who sends a message does not wait behind all of them."""
 AGAIN = 15.0
 """Seconds until what failed is tried again."""
 PAGE = 500
@@ -81,7 +83,7 @@ class MemoryJob:
         for id in ids:
             try:
                 if await self._memory.due(id):
-                    await self._memory.refresh(id)
+                    await self._memory.refresh(id, pause=PAUSE)
             except MufakatError as problem:
                 # Damage in one conversation is told, and the others go on.
                 log.warning("the memory of %s was not brought up to date: %s", id, problem)
