@@ -138,9 +138,47 @@ async def test_what_touches_a_key_or_a_pattern(store: Store) -> None:
 
     assert await touching(A) == ["l_1", "l_3"]
     assert await touching(A, B, C) == ["l_1", "l_2", "l_3"]
-    assert await touching("task:other") == ["l_3"]
-    assert await touching("task:*") == ["l_1", "l_2", "l_3"]
-    assert await touching() == ["l_3"]
+    assert await touching("file:/srv/demo/other") == ["l_3"]
+    assert await touching("file:/srv/**") == ["l_1", "l_3"]
+    assert await touching("task:other") == []
+    assert await touching("task:*") == ["l_2"]
+    assert await touching() == []
+    assert await touching("port:1", "port:*") == []
+
+
+async def test_what_a_holder_has_and_what_is_past_half_its_time(open_store: Open) -> None:
+    readings = store_records.Readings(wall_ms=1_000)
+    store = await open_store(readings)
+
+    async def seen(holder: str) -> tuple[int, bool]:
+        return await store.read(lambda tx: (tx.leases.held(holder), tx.leases.past_half(holder)))
+
+    def step(tx: Transaction) -> Millis:
+        end(tx, grant(tx, "l_1", A))
+        grant(tx, "l_2", B)
+        lease = grant(tx, "l_3", C)
+        return Millis(lease.expires - lease.wanted.ttl // 2)
+
+    half = await store.write(step)
+    assert await seen(ALICE) == (2, False)
+    readings.elapsed_ms = half - 1_000
+    assert await seen(ALICE) == (2, False)
+    readings.elapsed_ms += 1
+    assert await seen(ALICE) == (2, True)
+    assert await seen(BOB) == (0, False)
+    await store.close()
+
+
+async def test_many_that_touch(store: Store) -> None:
+    def step(tx: Transaction) -> None:
+        for number in range(100):
+            grant(tx, f"l_{number:03}", f"file:/p/{number}/**")
+
+    await store.write(step)
+    some = await ids(store, lambda tx: tx.leases.touching(["file:/p/7/a.py"]))
+    assert some == ["l_007"]
+    everything = await ids(store, lambda tx: tx.leases.touching(["file:/p/**"]))
+    assert everything == [f"l_{number:03}" for number in range(100)]
 
 
 async def test_t3_the_earliest_end(open_store: Open) -> None:

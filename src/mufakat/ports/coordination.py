@@ -196,7 +196,7 @@ class Leases(Protocol):
         ...
 
     def touching(self, resources: Sequence[str]) -> Sequence[Lease]:
-        """Live leases that may conflict: on these very keys, and all on or against patterns."""
+        """Live leases that may conflict: on these very keys, or on patterns that begin alike."""
         ...
 
     def rested(self, since: Millis) -> Sequence[Lease]:
@@ -205,6 +205,14 @@ class Leases(Protocol):
 
     def of(self, holder: str) -> Sequence[Lease]:
         """Not ended, oldest first."""
+        ...
+
+    def held(self, holder: str) -> int:
+        """How many did not end."""
+        ...
+
+    def past_half(self, holder: str) -> bool:
+        """Whether one that did not end has less than half of its time left."""
         ...
 
     def earliest(self) -> Millis | None:

@@ -13,7 +13,6 @@ from sqlalchemy import (
     insert,
     select,
     text,
-    union_all,
     update,
 )
 
@@ -29,6 +28,8 @@ from mufakat.storage.waiters import Waiters
 GENERATION_BITS = 40
 """A fence is the store's generation, then so many bits of the resource's own counter."""
 _COUNTERS = 1 << GENERATION_BITS
+MANY = 64
+"""Beyond so many leases all are read at once."""
 
 _resources = tables.resources
 _leases = tables.leases
@@ -74,13 +75,19 @@ _RESTED = _SELECT.where(
 _OF_HOLDER = _SELECT.where(_NOT_ENDED, _c.holder == bindparam("by_holder")).order_by(
     _c.since, _c.id
 )
-_TOUCHING = _SELECT.where(
-    _c.id.in_(
-        union_all(
-            KEYS.of(select(_parts.c.lease).where(text(tables.IN_FORCE)), _parts.c.resource),
-            select(_parts.c.lease).where(text(tables.IN_FORCE_PATTERN)),
-        )
+_AMONG = KEYS.of(_SELECT.where(_NOT_ENDED), _c.id)
+_OF_KEYS = KEYS.of(select(_parts.c.lease).where(text(tables.IN_FORCE)), _parts.c.resource)
+_IN_FORCE = select(_parts.c.lease, _parts.c.resource).where(text(tables.IN_FORCE))
+_PATTERNS = select(_parts.c.lease, _parts.c.resource).where(text(tables.IN_FORCE_PATTERN))
+_HELD = select(func.count()).where(_NOT_ENDED, _c.holder == bindparam("by_holder"))
+_PAST_HALF = (
+    select(_c.id)
+    .where(
+        _NOT_ENDED,
+        _c.holder == bindparam("by_holder"),
+        2 * (_c.expires - bindparam("now")) < _c.ttl,
     )
+    .limit(1)
 )
 _EARLIEST = select(func.min(_c.due)).where(_NOT_ENDED)
 _LOCK_ENDS = select(func.min(_c.locked_until)).where(_c.locked_until > bindparam("now"))
@@ -143,16 +150,26 @@ class Leases:
         return _oldest_first([*self._leases(_OPEN), *self._locked()])
 
     def touching(self, resources: Sequence[str]) -> Sequence[Lease]:
-        if any(map(pattern.is_pattern, resources)):
+        found = self._near(resources)
+        if len(found) > MANY:
             return self.live()
-        keys = frozenset(resources)
-        found = {
-            lease.id: lease
-            for params in KEYS.params(sorted(keys) or [""])
-            for lease in self._leases(_TOUCHING, params)
-        }
-        locked = [lease for lease in self._locked() if _may_touch(lease, keys)]
-        return _oldest_first([*found.values(), *locked])
+        held = [
+            lease for params in KEYS.params(sorted(found)) for lease in self._leases(_AMONG, params)
+        ]
+        locked = [
+            lease for lease in self._locked() if _may_touch(lease.wanted.resources, resources)
+        ]
+        return _oldest_first([*{lease.id: lease for lease in held}.values(), *locked])
+
+    def _near(self, resources: Sequence[str]) -> set[str]:
+        """The leases in force that a request may meet; most of the others cost no record."""
+        if any(map(pattern.is_pattern, resources)):
+            parts = self._scope.rows(_IN_FORCE)
+            return {row[0] for row in parts if _may_touch((row[1],), resources)}
+        keys = sorted(frozenset(resources))
+        exact = {row[0] for some in KEYS.params(keys) for row in self._scope.rows(_OF_KEYS, some)}
+        parts = self._scope.rows(_PATTERNS)
+        return exact.union(row[0] for row in parts if _may_touch((row[1],), resources))
 
     def rested(self, since: Millis) -> Sequence[Lease]:
         found = self._leases(_RESTED, {"rested_since": since, "now": self._scope.now})
@@ -160,6 +177,13 @@ class Leases:
 
     def of(self, holder: str) -> Sequence[Lease]:
         return self._leases(_OF_HOLDER, {"by_holder": holder})
+
+    def held(self, holder: str) -> int:
+        return int(self._scope.rows(_HELD, {"by_holder": holder})[0][0])
+
+    def past_half(self, holder: str) -> bool:
+        params = {"by_holder": holder, "now": self._scope.now}
+        return self._scope.row(_PAST_HALF, params) is not None
 
     def earliest(self) -> Millis | None:
         ends = (
@@ -194,8 +218,8 @@ class Leases:
             self._scope.change(_ADD_PART, {**part, "pattern": int(pattern.is_pattern(resource))})
 
 
-def _may_touch(lease: Lease, keys: frozenset[str]) -> bool:
-    return any(key in keys or pattern.is_pattern(key) for key in lease.wanted.resources)
+def _may_touch(some: Sequence[str], others: Sequence[str]) -> bool:
+    return any(pattern.may_overlap(one, other) for one in some for other in others)
 
 
 def _fenced(lease: Lease) -> list[tuple[str, int]]:

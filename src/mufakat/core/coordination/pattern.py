@@ -60,6 +60,12 @@ def parse(path: str) -> tuple[Segment, ...]:
     return tuple(_segment(part) for part in path.split("/") if part)
 
 
+def may_overlap(one: str, other: str) -> bool:
+    """A quick look at what stands before the wildcards; False is certain, True is not."""
+    first, second = (WILD.split(each, maxsplit=1)[0] for each in (one, other))
+    return first.startswith(second) or second.startswith(first)
+
+
 def overlap(one: str, other: str) -> bool:
     """Whether some path matches both; True also where that is too much work to find out."""
     if one == other:

@@ -159,9 +159,8 @@ def _calls(tx: Transaction, token: str) -> tuple[Principal, bool]:
 
 def _is_news(tx: Transaction, by: Principal) -> bool:
     there, now = agents.known(tx, by.identity), tx.now()
-    short = any(one.expires - now < one.wanted.ttl / 2 for one in tx.leases.of(by.identity))
     late = now - there.seen >= agents.SEEN_EVERY
-    return short or late or there.standing.on is On.LOST
+    return late or there.standing.on is On.LOST or tx.leases.past_half(by.identity)
 
 
 def _called(tx: Transaction, by: Principal) -> None:

@@ -58,7 +58,7 @@ def decide(entry: Waiter, book: Book, rules: Policy, *, now: Millis) -> Granted 
 
 def over_budget(tx: Transaction, asked: Asked, rules: Policy) -> Refused | None:
     """Refuse who holds as many leases as the class may."""
-    held = sum(1 for one in tx.leases.of(asked.wanted.holder) if one.ended is None)
+    held = tx.leases.held(asked.wanted.holder)
     return policy.over_budget(rules, asked.wanted, held=held)
 
 
