@@ -36,11 +36,15 @@ def main() -> None:
     parser.add_argument(
         "--history", type=Path, metavar="DIR", action="append", help="git directory, for code"
     )
+    parser.add_argument(
+        "--model", metavar="DIR", help="folder of an embedding model, or `wheel`, for memory"
+    )
     parser.add_argument("--write", action="store_true", help="rewrite docs/benchmarks.md")
     chosen = parser.parse_args()
     # Each needs what the other does without: the peers, or the real CLI.
     measure = importlib.import_module(f"bench.{chosen.name}").main
-    options = {name: getattr(chosen, name) for name in ("data", "repos", "annotations", "history")}
+    names = ("data", "repos", "annotations", "history", "model")
+    options = {name: getattr(chosen, name) for name in names}
     given = {name: value for name, value in options.items() if value}
     body = f"{measure(**given)}\n\n{report.machine()}"
     print(body)

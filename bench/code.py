@@ -166,9 +166,9 @@ def _texts(root: Path) -> dict[str, str]:
 def localise(repositories: Sequence[Path]) -> str:
     """The table of commits' files."""
     budgets = (f"{budget:,} tokens" for budget in code_localisation.BUDGETS)
-    columns = ("repository", "files of a commit by its message", *budgets)
+    columns = ("repository", "half", "files of a commit by its message", *budgets)
     rows = [
-        [name_of(repository), *row]
+        [name_of(repository), _half(name_of(repository)), *row]
         for repository in repositories
         for row in code_localisation.measure(repository)
     ]
@@ -179,6 +179,10 @@ def name_of(repository: Path) -> str:
     """A repository's name from its git directory, `NAME/repo` or `NAME/.git`."""
     folder = repository.parent if repository.name in {"repo", ".git"} else repository
     return folder.name.rpartition("+")[2].removesuffix(".git")
+
+
+def _half(name: str) -> str:
+    return "fitted" if name in code_localisation.FITTED else "reported"
 
 
 def _p95(values: Sequence[float]) -> float:

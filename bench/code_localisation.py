@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench import code_baselines
 from mufakat.core import tokens
-from mufakat.core.knowledge import code_query
-from mufakat.retrieval.code import reading, store
+from mufakat.core.knowledge import code_listing, code_past
+from mufakat.core.knowledge.code_past import Past
+from mufakat.retrieval import git
+from mufakat.retrieval.code import changes, files, reading, store
 from mufakat.retrieval.code.refresh import Refresh
 from mufakat.retrieval.code.searching import Reader
 from mufakat.retrieval.code.walk import Walk
 
+NAME = re.compile(r'"[^"]*"|\S+')
 BUDGETS = (512, 1_024, 4_096)
-"""Tokens of the listing, paths and symbols, that an agent is given."""
+"""Tokens of the listing that an agent is given."""
 COMMITS = 200
 MOST_FILES = 5
 """That a commit may touch."""
 LISTED = 400
 BY_PATH = 10.0
 """What a word in a path counts beside one in a text, for plain FTS5."""
-Lines = Callable[[str], Iterable[str]]
+FITTED = frozenset(("Exposed", "abseil-cpp", "aiohttp", "axum", "cats", "pandoc"))
+"""Weights were chosen on these, which have an even place among the annotated; all others not."""
+Ranker = Callable[[str], Sequence[str]]
+Shown = Callable[[Sequence[str], int], set[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +54,18 @@ def measure(repository: Path) -> list[list[str]]:
         there = _files(root)
         kept = [Commit(one.message, one.files & there) for one in commits]
         kept = [one for one in kept if one.files][:COMMITS]
-        rows = [_row("plain FTS5, path x10 + body", _plain(root), kept)]
         with closing(store.open_store(Path(folder) / "index.db")) as index:
             Refresh(root, index, frozenset()).run()
+        plain = _plain(root)
         reader = Reader.of(Path(folder) / "index.db")
-        rows.append(_row("**Mufakat**", _ours(reader), kept))
+        ours = _ours(reader, _past(repository, base))
+        rows = [
+            _row("plain FTS5, path x10 + body", plain, _lines, kept),
+            _row("the same as a tree of names", plain, _tree, kept),
+            _row("Mufakat without git, a path a line", _ours(reader, code_past.NONE), _lines, kept),
+            _row("Mufakat, a path a line", ours, _lines, kept),
+            _row("**Mufakat**", ours, _tree, kept),
+        ]
         reader.close()
     return rows
 
@@ -67,48 +81,63 @@ def history(repository: Path) -> tuple[list[Commit], str]:
         head, _, rest = block.partition("\x03")
         _, parents, message = head.split("\x02", 2)
         rows = [line.split("\t") for line in rest.strip().splitlines()]
-        files = frozenset(row[-1] for row in rows if row[0] == "M")
-        if files and len(rows) <= MOST_FILES and parents:
-            found.append(Commit(message.strip(), files))
+        touched = frozenset(row[-1] for row in rows if row[0] == "M")
+        if touched and len(rows) <= MOST_FILES and parents:
+            found.append(Commit(message.strip(), touched))
             base = parents.split()[0]
         if len(found) == COMMITS * 3 // 2:
             break
     return found, base
 
 
-def _row(name: str, lines: Lines, commits: Sequence[Commit]) -> list[str]:
-    shares = {budget: 0.0 for budget in BUDGETS}
+def _row(name: str, ranker: Ranker, shown: Shown, commits: Sequence[Commit]) -> list[str]:
+    shares = dict.fromkeys(BUDGETS, 0.0)
     for one in commits:
-        listed = list(lines(one.message))
+        ranked = ranker(one.message)
         for budget in BUDGETS:
-            seen = _within(listed, budget)
+            seen = shown(ranked, budget)
             shares[budget] += len(one.files & seen) / len(one.files)
     return [name, *(f"{shares[budget] / max(len(commits), 1):.3f}" for budget in BUDGETS)]
 
 
-def _within(listed: Sequence[str], budget: int) -> set[str]:
+def _lines(ranked: Sequence[str], budget: int) -> set[str]:
+    """The paths that a list of them names within a budget."""
     seen, used = set(), 0
-    for line in listed:
-        used += tokens.estimate(line + "\n")
+    for path in ranked:
+        used += tokens.estimate(path + "\n")
         if used > budget:
             break
-        seen.add(line.split(" ", 1)[0])
+        seen.add(path)
     return seen
 
 
-def _ours(reader: Reader) -> Lines:
-    def lines(message: str) -> Iterable[str]:
-        told: set[str] = set()
-        for ranked in reader.rank(code_query.parse(message), LISTED * 4):
-            path = reader.outline.paths[ranked.file]
-            if path not in told:
-                told.add(path)
-                yield path
+def _tree(ranked: Sequence[str], budget: int) -> set[str]:
+    """The paths that the listing names, read as whoever is given it has to read it."""
+    seen: set[str] = set()
+    above: list[str] = []
+    text, _ = code_listing.write(ranked, budget)
+    assert tokens.estimate(text) <= budget
+    for line in text.split("\n"):
+        names = line.lstrip(" ")
+        above = above[: len(line) - len(names)]
+        if names.endswith("/"):
+            above.append(names)
+        else:
+            seen.update("".join(above) + name.strip('"') for name in NAME.findall(names))
+    return seen
 
-    return lines
+
+def _ours(reader: Reader, past: Past) -> Ranker:
+    return lambda message: [one.path for one in files.rank(reader, message, past, limit=LISTED)]
 
 
-def _plain(root: Path) -> Lines:
+def _past(repository: Path, base: str) -> Past:
+    """What was known of earlier changes before the oldest of the commits that are asked for."""
+    log = _git(repository, *changes.LOG, f"--max-count={code_past.WINDOW}", base)
+    return changes.parse(log[: git.LONGEST])
+
+
+def _plain(root: Path) -> Ranker:
     db = sqlite3.connect(":memory:")
     db.execute("CREATE VIRTUAL TABLE t USING fts5(path, body, tokenize='porter unicode61')")
     with reading.opened(root) as folder:
@@ -119,7 +148,7 @@ def _plain(root: Path) -> Lines:
                 continue
             db.execute("INSERT INTO t VALUES (?, ?)", (entry.path, text))
 
-    def lines(message: str) -> Iterable[str]:
+    def ranked(message: str) -> Sequence[str]:
         words = dict.fromkeys(code_baselines.WORD.findall(message))
         asked = " OR ".join(f'"{word}"' for word in words)
         rows = db.execute(
@@ -128,7 +157,7 @@ def _plain(root: Path) -> Lines:
         )
         return [row[0] for row in rows]
 
-    return lines
+    return ranked
 
 
 def _files(root: Path) -> set[str]:

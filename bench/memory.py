@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 
-from bench import baselines, locomo, report
+from bench import baselines, locomo, report, vectors
 from bench.locomo import Asked, Talk, Turn
 from mufakat.core import secrets
 from mufakat.core.base import MessageId, ProjectId
@@ -75,8 +75,8 @@ class Stored:
     turns: dict[MessageId, Turn]
 
 
-async def measure(data: Path | None = None) -> str:
-    """Measure all; answers the tables as Markdown."""
+async def measure(data: Path | None = None, model: str = "") -> str:
+    """Measure all, with `model` also with vectors; answers the tables as Markdown."""
     talks = locomo.load(data)
     with tempfile.TemporaryDirectory() as folder:
         clock = Moved(min(turn.at for talk in talks for turn in talk.turns))
@@ -85,7 +85,8 @@ async def measure(data: Path | None = None) -> str:
             stored = await fill(store, talks, clock)
             recall = Recall(store, partial(secrets.scrub, known=()), clock=time.monotonic)
             seconds = await _indexed(recall, [one.project for one in stored])
-            sums, waits = await _ours(recall, stored)
+            sums, waits = await _ours(recall, stored, OURS)
+            told = await _with_vectors(store, stored, model, sums) if model else ""
         finally:
             await store.close()
     for name, make in BASELINES.items():
@@ -97,7 +98,7 @@ async def measure(data: Path | None = None) -> str:
     speed = await _speed_at_large(talks)
     speeds = (
         f"{turns:,} turns were indexed in {seconds:.1f} s; a question took {_spread(waits)} there, "
-        f"{speed}."
+        f"{speed}.{told}"
     )
     return "\n\n".join([*(_half(sums, fitted) for fitted in (False, True)), speeds])
 
@@ -139,8 +140,23 @@ async def _indexed(recall: Recall, projects: Sequence[ProjectId]) -> float:
     return time.perf_counter() - start
 
 
+async def _with_vectors(
+    store: Store, stored: Sequence[Stored], model: str, sums: dict[tuple[str, bool], Sum]
+) -> str:
+    """Add the same search with vectors to the sums; answers what it took."""
+    scrub = partial(secrets.scrub, known=())
+    found = await vectors.prepare(store, scrub, [one.project for one in stored], model)
+    more, waits = await _ours(found.recall, stored, found.name)
+    sums.update(more)
+    turns = sum(len(one.turns) for one in stored)
+    return (
+        f" With vectors: {turns:,} of them were made in {found.seconds:.0f} s, and a question took "
+        f"{_spread(waits)}."
+    )
+
+
 async def _ours(
-    recall: Recall, stored: Sequence[Stored]
+    recall: Recall, stored: Sequence[Stored], name: str
 ) -> tuple[dict[tuple[str, bool], Sum], list[float]]:
     sums: dict[tuple[str, bool], Sum] = {}
     waits = []
@@ -150,7 +166,7 @@ async def _ours(
             await recall.search(asked.text, Scope(one.project))
             waits.append(time.perf_counter() - start)
             shares = await _shares(recall, one, asked)
-            sums.setdefault((OURS, one.talk.fitted), Sum()).add(shares)
+            sums.setdefault((name, one.talk.fitted), Sum()).add(shares)
     return sums, waits
 
 
@@ -227,13 +243,14 @@ def _spread(waits: Sequence[float]) -> str:
 
 def _half(sums: dict[tuple[str, bool], Sum], fitted: bool) -> str:
     which = "even number, fitted" if fitted else "odd number, reported"
-    names = [OURS, *BASELINES]
+    ours = [name for name, half in sums if half == fitted and name not in BASELINES]
+    names = [*ours, *BASELINES]
     count = sums[OURS, fitted].questions
     lines = [[name, *(f"{mean:.3f}" for mean in sums[name, fitted].means)] for name in names]
     title = f"### Conversations with an {which} ({count:,} questions)"
     return f"{title}\n\n{report.table(COLUMNS, lines)}"
 
 
-def main(data: Path | None = None) -> str:
+def main(data: Path | None = None, model: str = "") -> str:
     """Run the whole measurement."""
-    return asyncio.run(measure(data))
+    return asyncio.run(measure(data, model))

@@ -56,7 +56,14 @@ from mufakat.services.roster import Roster
 from mufakat.services.runner import Limits, Runner
 from mufakat.services.talk import Talk
 from mufakat.services.turns import Turns
-from mufakat.settings import ChannelSettings, ChatSecrets, EngineSettings, Settings, chat_secrets
+from mufakat.settings import (
+    ChannelSettings,
+    ChatSecrets,
+    EngineSettings,
+    Settings,
+    chat_secrets,
+    embedding_key,
+)
 from mufakat.storage import postgres, postgres_address, transfer
 from mufakat.storage import restore as restoring
 from mufakat.storage import store as sqlite
@@ -210,6 +217,7 @@ def _scrub(settings: Settings) -> Scrub:
         _join_token(settings.home),
         store_password(settings),
         *chat_secrets(settings.chat),
+        embedding_key(settings.embedding),
     )
     return partial(secrets.scrub, known=tuple(secret for secret in known if secret))
 
@@ -247,6 +255,7 @@ def _turns(
         budget=settings.budget,
         gather_seconds=settings.gather_seconds,
         gathering=looked_up.gathering,
+        reviewing=looked_up.reviewing,
         topics=memory.facts,
         adaptive=settings.adaptive_tiering,
     )

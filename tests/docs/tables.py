@@ -21,7 +21,14 @@ from mufakat.engines.claude import command as claude
 from mufakat.engines.codex import command as codex
 from mufakat.engines.gemini import command as gemini
 from mufakat.engines.opencode import command as opencode
-from mufakat.settings import ChannelSettings, ChatSettings, EngineSettings, MemorySettings, Settings
+from mufakat.settings import (
+    ChannelSettings,
+    ChatSettings,
+    EmbeddingSettings,
+    EngineSettings,
+    MemorySettings,
+    Settings,
+)
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCS = REPOSITORY / "docs"
@@ -56,6 +63,15 @@ def memory_settings() -> str:
     """Every field of the memory's table."""
     return _fields(
         MemorySettings, lambda name: (f"`{name}`", f"`MUFAKAT_MEMORY__{name.upper()}`"), ENVIRONMENT
+    )
+
+
+def embedding_settings() -> str:
+    """Every field of the table of the embedding model."""
+    return _fields(
+        EmbeddingSettings,
+        lambda name: (f"`{name}`", f"`MUFAKAT_EMBEDDING__{name.upper()}`"),
+        ENVIRONMENT,
     )
 
 
@@ -199,6 +215,7 @@ MADE: dict[str, dict[str, Callable[[], str]]] = {
         "settings": settings,
         "engine settings": engine_settings,
         "memory settings": memory_settings,
+        "embedding settings": embedding_settings,
         "chat settings": chat_settings,
         "channel settings": channel_settings,
     },

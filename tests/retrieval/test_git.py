@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -102,6 +104,48 @@ def test_row_47_only_named_variables_reach_git() -> None:
     assert "GIT_DIR" not in kept
     assert "LD_PRELOAD" not in kept
     assert kept["GIT_TERMINAL_PROMPT"] == "0"
+
+
+def stand_in(tmp_path: Path, script: str) -> dict[str, str]:
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return {"PATH": f"{program.parent}:{os.defpath}"}
+
+
+async def test_an_output_without_an_end_is_cut(tmp_path: Path) -> None:
+    environ = stand_in(tmp_path, "yes")
+    began = time.monotonic()
+    assert await git.ask(tmp_path, "log", environ=environ, most=9) == "y\ny\ny\ny\ny"
+    assert len(await git.ask(tmp_path, "log", environ=environ)) == git.LONGEST
+    assert time.monotonic() - began < 15
+
+
+@pytest.mark.parametrize("script", ["sleep 60", "sleep 60 &\nwait", "sleep 60 >&1 &", "yes >&2"])
+async def test_a_git_without_an_end_costs_its_time_limit(tmp_path: Path, script: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(git.GitFailed, match="longer than"):
+        await git.ask(tmp_path, "log", environ=stand_in(tmp_path, script), seconds=0.5)
+    assert time.monotonic() - began < 6
+
+
+async def test_a_question_that_is_called_off_at_any_moment_ends(repository: Path) -> None:
+    for steps in range(40):
+        asked = asyncio.create_task(git.ask(repository, "status"))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        asked.cancel()
+        _, pending = await asyncio.wait([asked], timeout=15)
+        assert not pending, steps
+
+
+async def test_many_words_of_complaint_are_no_trouble(tmp_path: Path) -> None:
+    script = "head -c 3000000 /dev/zero | tr '\\0' x >&2\necho out"
+    assert await git.ask(tmp_path, "log", environ=stand_in(tmp_path, script)) == "out\n"
+    (tmp_path / "bin/git").write_text("#!/bin/sh\necho why >&2\nexit 1\n")
+    with pytest.raises(git.GitFailed, match="^why$"):
+        await git.ask(tmp_path, "log", environ={"PATH": f"{tmp_path}/bin:{os.defpath}"})
 
 
 async def test_git_that_is_not_installed_is_a_reason_and_no_crash(repository: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mufakat.core.base import InvalidInput
-from mufakat.settings import load
+from mufakat.settings import embedding_key, load
 
 FILE = """
 budget = 9000
@@ -56,3 +56,43 @@ def test_a_wrong_setting_names_its_field_and_the_fix(home: Path, text: str) -> N
     with pytest.raises(InvalidInput) as caught:
         load(home)
     assert caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('engine = "magic"', "embedding.engine"),
+        ('engine = "directory"', "needs `directory`"),
+        ('engine = "endpoint"', "needs `base_url` and `model`"),
+        ('engine = "endpoint"\nmodel = "m"\nbase_url = "ftp://x"', "http://"),
+        ("seconds = 0", "embedding.seconds"),
+        ("colour = 1", "embedding.colour"),
+    ],
+)
+def test_an_embedding_that_is_not_whole_says_what_is_missing(
+    home: Path, text: str, why: str
+) -> None:
+    (home / "settings.toml").write_text(f"[embedding]\n{text}\n")
+    with pytest.raises(InvalidInput, match=why):
+        load(home)
+
+
+def test_the_key_of_an_embedding_endpoint_lies_elsewhere(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = '[embedding]\nengine = "endpoint"\nmodel = "m"\nbase_url = "http://127.0.0.1:1"\n'
+    (home / "settings.toml").write_text(table)
+    assert embedding_key(load(home).embedding) == ""
+    (home / "settings.toml").write_text(table + 'api_key_env = "EMBEDDING_KEY"\n')
+    monkeypatch.delenv("EMBEDDING_KEY", raising=False)
+    with pytest.raises(InvalidInput, match="EMBEDDING_KEY"):
+        embedding_key(load(home).embedding)
+    monkeypatch.setenv("EMBEDDING_KEY", "secret")
+    assert embedding_key(load(home).embedding) == "secret"
+    (home / "key").write_text("from-file\n")
+    (home / "settings.toml").write_text(table + f"api_key_file = '{home / 'key'}'\n")
+    assert embedding_key(load(home).embedding) == "from-file"
+    (home / "key").unlink()
+    with pytest.raises(InvalidInput, match="cannot be read") as caught:
+        embedding_key(load(home).embedding)
+    assert "[embedding]" in caught.value.fix

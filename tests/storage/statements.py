@@ -31,6 +31,7 @@ from mufakat.storage import (
     topics,
     turns,
     usage,
+    vectors,
     waiters,
 )
 
@@ -61,5 +62,6 @@ MODULES: tuple[ModuleType, ...] = (
     topics,
     turns,
     usage,
+    vectors,
     waiters,
 )

@@ -64,7 +64,7 @@ def get(session: Session, /, name: str, section: str) -> int:
     """
     with attach.attached(session) as client:
         asked = {"section": section, "project": resources.register(client)}
-        found = client.get(f"/docs/{quote(name)}", asked)
+        found = client.get(f"/docs/page/{quote(name)}", asked)
     if session.json:
         click.echo(output.json_text(found))
         return 0
@@ -88,7 +88,7 @@ def note(session: Session, /, name: str, text: str) -> int:
     """
     with attach.attached(session) as client:
         body = {"text": text, "project": resources.register(client)}
-        left = client.post(f"/docs/{quote(name)}/notes", body)
+        left = client.post(f"/docs/notes/{quote(name)}", body)
     click.echo(
         output.json_text(left) if session.json else f"Noted on {output.line(left['document'])}."
     )

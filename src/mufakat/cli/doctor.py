@@ -107,6 +107,10 @@ def _broken(found: Mapping[str, Any]) -> list[dict[str, str]]:
         for row in found["hooks"]
         if row["problem"]
     ]
+    embedding = found.get("embedding") or {}
+    if embedding.get("problem"):
+        fix = "Correct [embedding] in the settings; until then words alone find what was said."
+        broken.append({"what": "embedding", "problem": embedding["problem"], "fix": fix})
     wanted = _configured(found)
     for engine in found["engines"]:
         if engine["name"] in wanted and not _usable(engine):
@@ -141,6 +145,10 @@ def _render(session: Session, found: Mapping[str, Any]) -> str:
     missing = [output.line(name) for name, there in support.items() if not there]
     if support:
         lines.append(f"platform  {'without ' + ', '.join(missing) if missing else 'complete'}")
+    embedding = found.get("embedding") or {}
+    if embedding.get("model"):
+        state = "not usable" if embedding["problem"] else "ready"
+        lines.append(f"vectors   {output.line(embedding['model'])}: {state}")
     for row in found["hooks"]:
         state = "do not arrive" if row["problem"] else "arrive"
         lines.append(f"hooks     {row['engine']} ({row['scope']}): {state}")

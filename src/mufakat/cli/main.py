@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "memory": "What older messages of a conversation came to: topics with their sources.",
         "recall": "Find what was said in this project, best first, with the turns beside it.",
         "search": "Find places in the code of this project, best first.",
+        "index": "Bring the index of this project up to date, and say what is in it.",
         "graph": "Who uses a symbol of this project, and what a change may touch.",
         "skills": "Skills of this project and of yours, and your consent to them.",
         "docs": "Documents of this project and of its packages, with the notes on them.",

@@ -29,7 +29,7 @@ class Transcript:
             return []
         before = BETWEEN if not self.growing and self.messages else ""
         self.growing += text
-        return [stream.Text(before + text)]
+        return [stream.Text(before + text, begins=bool(before))]
 
     def whole(self, text: str) -> list[stream.StreamEvent]:
         """A whole message came in, all of it or its beginning streamed before."""

@@ -59,6 +59,8 @@ class Hits:
 
     hits: tuple[Hit, ...]
     why: str = ""
+    listing: str = ""
+    """For files: a tree of the names of many more than there are hits, best folders first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,21 @@ class Standing:
     """What the last finished refresh found; none since the server started."""
     error: str = ""
     """Why the last refresh failed."""
+    complete: bool = False
+    """Whether all files were read once: until then a search knows a part of them."""
+
+
+class Way(StrEnum):
+    """By what a search finds."""
+
+    WORDS = "words"
+    """Words and names, best places first."""
+    EXACT = "exact"
+    """The text as it is written, place by place."""
+    RAWQ = "rawq"
+    """The program rawq, where it is installed."""
+    FILES = "files"
+    """Files that a described change touches: many, told by a listing of their names."""
 
 
 class CodeIndex(Protocol):
@@ -85,8 +102,15 @@ class CodeIndex(Protocol):
         """Bring the index of a folder up to date; raises InvalidInput for what is no folder."""
         ...
 
-    async def begin(self, root: Path) -> Standing:
-        """Begin to bring the index up to date, do not wait; InvalidInput for what is no folder."""
+    async def begin(self, root: Path, *, anew: bool = False) -> Standing:
+        """Begin to bring the index up to date, do not wait; InvalidInput for what is no folder.
+
+        `anew` throws away what there is and reads every file.
+        """
+        ...
+
+    async def cancel(self, root: Path) -> Standing:
+        """Stop the refresh that is under way; what it has read is kept."""
         ...
 
     async def standing(self, root: Path) -> Standing:
@@ -94,9 +118,18 @@ class CodeIndex(Protocol):
         ...
 
     async def search(
-        self, root: Path, query: str, *, limit: int = 10, chars: int | None = None
+        self,
+        root: Path,
+        query: str,
+        *,
+        limit: int = 10,
+        chars: int | None = None,
+        way: Way = Way.WORDS,
     ) -> Hits:
-        """The best pieces, best first, together at most `chars` characters."""
+        """The best pieces, best first, together at most `chars` characters.
+
+        Raises Unavailable for a way whose program is not there or fails.
+        """
         ...
 
     async def slice(self, root: Path, path: str, *, start: int = 1, end: int = 0) -> str:
@@ -154,6 +187,34 @@ class Reviewer(Protocol):
 
     async def review(self, root: Path, *, base: str = "HEAD") -> Review | None:
         """What it says of the changes since a commit; None where it is not there."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a project's folder holds that the branch which its work starts from does not."""
+
+    branch: str
+    """That is checked out; empty where none is."""
+    base: str
+    """What the changes are counted from, for people: `origin/main@1a2b3c4`."""
+    paths: tuple[str, ...]
+    """Relative to the project's folder; also what is not committed, or not yet known to git."""
+    size: int = 0
+    """Characters that a diff of all of it would have, about."""
+    complete: bool = True
+    """False where there are more files than are told."""
+
+
+class Changes(Protocol):
+    """What is being worked on in a project; both raise Unavailable with the reason."""
+
+    async def branch(self, root: Path) -> str:
+        """The branch that is checked out, empty where there is none."""
+        ...
+
+    async def look(self, root: Path) -> Changed | None:
+        """The changes of the branch; None where the project has no history."""
         ...
 
 
@@ -265,13 +326,3 @@ class NativeSessions(Protocol):
     async def read(self, root: Path, id: str, *, engine: str = "") -> NativeSession:
         """One with its turns; raises NotFound, also for one of another folder."""
         ...
-
-
-class Embedder(Protocol):
-    """Texts to vectors; optional."""
-
-    @property
-    def model(self) -> str: ...
-    @property
-    def dims(self) -> int: ...
-    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]: ...

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from mufakat.core.base import ConversationId, ProjectId
 from mufakat.core.knowledge.indexing import Behind, IndexedTurn, Turn
+from mufakat.ports.embedding import Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,37 @@ class Thread:
     conversation: ConversationId
     talk: int
     """Turns of people and agents that are indexed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """How far one conversation has vectors of one model."""
+
+    conversation: ConversationId
+    ordinal: int
+    talk: int
+    """Turns of people and agents that are indexed."""
+    done: int
+    """Those of them that have a vector, from the first on."""
+
+
+class Vectors(Protocol):
+    """Vectors of what was said; derived from its index and a model."""
+
+    def standing(self, project: ProjectId, model: str) -> Sequence[Embedded]:
+        """Every indexed conversation of a project, and how far it has vectors of this model."""
+        ...
+
+    def some(self, first: int, end: int, *, model: str) -> Mapping[int, Vector]:
+        """Vectors of the turns from `first` up to `end`, by their numbers in the index."""
+        ...
+
+    def add(self, at: Embedded, vectors: Sequence[Vector], *, model: str) -> bool:
+        """Keep the vectors of the turns that follow `at.done`; False where there are others now.
+
+        They replace those of another model.
+        """
+        ...
 
 
 class Recall(Protocol):

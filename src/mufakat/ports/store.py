@@ -30,7 +30,7 @@ from mufakat.core.talk.session import Session
 from mufakat.core.talk.turn import Status, Turn
 from mufakat.core.talk.usage import Usage
 from mufakat.ports import coordination, documents
-from mufakat.ports.recall import Recall
+from mufakat.ports.recall import Recall, Vectors
 
 T = TypeVar("T")
 
@@ -321,6 +321,7 @@ class Transaction(Protocol):
     links: documents.Links
     imports: documents.Imports
     usage: Usages
+    vectors: Vectors
 
     def now(self) -> Millis:
         """The store's high-water clock: never behind anything it answered before."""

@@ -1,4 +1,4 @@
-"""Programs on PATH that answer in JSON: with limits of time and size, and an end for all of it."""
+"""Programs on PATH that answer a question: limits of time and size, and an end for all of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import contextlib
 import json
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,33 @@ class ProgramFailed(Exception):
 
 
 async def ask(
-    words: Sequence[str], *, folder: Path, environ: Mapping[str, str], seconds: float
+    words: Sequence[str],
+    *,
+    environ: Mapping[str, str],
+    seconds: float,
+    folder: Path | None = None,
 ) -> dict[str, Any]:
-    """The record that a program prints; raises ProgramFailed."""
+    """The record that a program prints as JSON; raises ProgramFailed."""
+    out = await output(words, environ=environ, seconds=seconds, folder=folder)
+    return _record(Path(words[0]).name, out)
+
+
+async def output(
+    words: Sequence[str],
+    *,
+    environ: Mapping[str, str],
+    seconds: float,
+    folder: Path | None = None,
+    codes: Collection[int] = (),
+) -> bytes:
+    """What a program prints, run in `folder`; raises ProgramFailed.
+
+    It has no input and only the variables that it is given. With `codes` another exit code than
+    these is a failure.
+    """
     name = Path(words[0]).name
     try:
-        process = await asyncio.create_subprocess_exec(
+        process = await started(
             *words,
             cwd=folder,
             env=dict(environ),
@@ -38,24 +59,39 @@ async def ask(
     except OSError as problem:
         raise ProgramFailed(f"{name} cannot be started: {problem.strerror}") from problem
     try:
-        return _record(name, await asyncio.wait_for(_read(name, process), seconds))
+        out = await asyncio.wait_for(_read(name, process), seconds)
+        if codes and await asyncio.wait_for(process.wait(), seconds) not in codes:
+            raise ProgramFailed(f"{name} failed")
+        return out
     except TimeoutError as problem:
         raise ProgramFailed(f"{name} took longer than {seconds:g} seconds") from problem
     finally:
-        await _end(process)
+        await end(process)
+
+
+async def started(*words: str, **options: Any) -> asyncio.subprocess.Process:
+    """Start a program as asyncio does; a cancellation in the meantime ends it, and itself ends."""
+    # Cancelled before its pipes are there, asyncio would wait for them for ever.
+    starting = asyncio.ensure_future(asyncio.create_subprocess_exec(*words, **options))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with contextlib.suppress(OSError):
+            await end(await starting)
+        raise
 
 
 async def _read(name: str, process: asyncio.subprocess.Process) -> bytes:
     assert process.stdout is not None
-    out = b""
+    out = bytearray()
     while piece := await process.stdout.read(65_536):
         out += piece
         if len(out) > LONGEST:
             raise ProgramFailed(f"{name} answered more than is read")
-    return out
+    return bytes(out)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def end(process: asyncio.subprocess.Process) -> None:
     """End it and whatever it has started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

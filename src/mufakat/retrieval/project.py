@@ -79,7 +79,7 @@ def _is_prose(paragraph: str) -> bool:
     return bool(lines) and not decorated and len(paragraph.split()) >= 4
 
 
-async def position(folder: Path) -> Position:
+async def position(folder: Path, *, seconds: float = git.SECONDS) -> Position:
     """Branch and commit, in one call to git.
 
     Raises git.GitFailed; a folder outside any repository answers an empty position.
@@ -87,7 +87,7 @@ async def position(folder: Path) -> Position:
     try:
         out = await git.ask(
             folder, "status", "--porcelain=v2", "--branch", "--untracked-files=no",
-            "--ignore-submodules=all", "--", ".git",
+            "--ignore-submodules=all", "--", ".git", seconds=seconds,
         )  # fmt: skip
     except git.GitFailed as problem:
         if "not a git repository" in str(problem):

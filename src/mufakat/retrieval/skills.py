@@ -40,6 +40,8 @@ MOST_BYTES = 32 * 1024 * 1024
 LARGEST_FILE = 256 * 1024
 """Bytes of SKILL.md."""
 DEEPEST = 6
+NAME_CHARS = 200
+"""Of a name that is not there, as it is compared with others."""
 
 
 @dataclass(slots=True)
@@ -87,6 +89,8 @@ class _Scan:
         self.left -= sum(map(len, files.values()))
         if len(files.get(FILE, b"")) > LARGEST_FILE:
             raise Refused(reading.too_large(len(files[FILE]), LARGEST_FILE))
+        if b"\0" in files.get(FILE, b""):
+            raise Refused(f"its {FILE} is binary")
         # What is given out must be what the digest covers: both are made from the same bytes.
         manifest = skill.read(files.get(FILE, b"").decode("utf-8", "replace"))
         if isinstance(manifest, Broken):
@@ -161,7 +165,10 @@ class LocalSkills:
         broken = next((skip for skip in skips if Path(skip.path).name == name), None)
         if broken is not None:
             raise NotFound(f"The skill {name} cannot be used: {broken.why}.", fix="Mend it.")
-        near = difflib.get_close_matches(name, found, n=5, cutoff=0.3) or sorted(found)[:5]
+        near = (
+            difflib.get_close_matches(name[:NAME_CHARS], found, n=5, cutoff=0.3)
+            or sorted(found)[:5]
+        )
         raise NotFound(
             f"There is no skill {name[:64]!r}.",
             fix=f"Nearest: {', '.join(near)}." if near else "This project has no skills.",

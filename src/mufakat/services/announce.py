@@ -12,6 +12,7 @@ from typing import Any
 
 from mufakat.core import secret_tail
 from mufakat.core.base import ConversationId, Event, TurnId
+from mufakat.core.pack.unmarked import Unmarked
 from mufakat.core.talk import stream
 from mufakat.core.talk.usage import Usage
 from mufakat.ports.scrub import Scrub
@@ -19,6 +20,8 @@ from mufakat.ports.store import Store, Transaction
 
 Step = Callable[[Transaction], None]
 
+BETWEEN = "\n\n"
+"""Between what several runs of a turn have said."""
 PIECE_SECONDS = 0.1
 PIECE_CHARS = 2_000
 OUTPUT_CHARS = 2_000
@@ -76,12 +79,24 @@ class Announcer:
         self._held = ""
         self._kind = KINDS[stream.Text]
         self._last = float("-inf")
+        self._unmarked = Unmarked()
+        self._before = ""
+
+    async def begin(self, nonce: str) -> None:
+        """A run of the engine begins; markers with its nonce are no part of what people see."""
+        await self.flush()
+        self._unmarked = Unmarked(nonce)
 
     async def take(self, event: stream.StreamEvent, *, also: Step | None = None) -> None:
         """Announce one stream event; `also` is kept in the same transaction."""
-        if isinstance(event, stream.Text | stream.Thought):
+        if isinstance(event, stream.Text):
+            await self._take_text(self._unmarked.take(event.text, begins=event.begins))
+            return
+        if isinstance(event, stream.Thought):
             await self._take_piece(KINDS[type(event)], event.text)
             return
+        if isinstance(event, stream.TextReset):
+            self._unmarked, self._before = self._unmarked.anew(), ""
         kind, data = describe(event)
         made = self.event(kind, data)
         short = dataclasses.replace(made, data=shortened(made.data))
@@ -89,12 +104,30 @@ class Announcer:
         await self._write(release, short, also=also)
 
     async def flush(self) -> None:
-        """Announce what is still held back."""
+        """Announce what is still held back; the answer is over."""
         await self._write(len(self._held))
+        self._end_text()
+        await self._write(len(self._held))
+
+    def _end_text(self) -> None:
+        """Decide what may have become a marker; the next run's words stand apart."""
+        rest = self._unmarked.end()
+        if rest:
+            self._kind = KINDS[stream.Text]
+            self._held += self._before + rest
+            self._before = ""
+        if self._unmarked.told:
+            self._before = BETWEEN
+        self._unmarked = self._unmarked.anew()
+
+    async def _take_text(self, text: str) -> None:
+        if text:
+            before, self._before = self._before, ""
+            await self._take_piece(KINDS[stream.Text], before + text)
 
     async def _take_piece(self, kind: str, text: str) -> None:
         if kind != self._kind:
-            await self.flush()
+            await self._write(len(self._held))
             self._kind = kind
         self._held += text
         now = asyncio.get_running_loop().time()

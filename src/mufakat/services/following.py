@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mufakat.core import quote, text
 from mufakat.core.pack import pull
-from mufakat.core.pack.pull import Answer, FollowUp
+from mufakat.core.pack.pull import Answer, FollowUp, Progress, Want
 from mufakat.core.talk import usage as usages
 from mufakat.core.talk.turn import Reply
 from mufakat.ports.engine import Capabilities
@@ -18,6 +18,8 @@ from mufakat.services.knowledge.gathering import Subject
 from mufakat.services.knowledge.pulls import Asker
 from mufakat.services.packing import Packed
 
+NAMED = 20
+"""Requests in vain that are named one by one."""
 GO_ON = "This is what you asked for. Go on with your answer to the request; do not repeat yourself."
 LAST = "No further request of this turn is answered."
 SAID = "said"
@@ -103,7 +105,7 @@ def joined(first: Reply, then: Reply, nonce: str) -> Reply:
     )
 
 
-def event(answers: Sequence[Answer], step: FollowUp) -> dict[str, object]:
+def event(answers: Sequence[Answer], refused: Sequence[Want]) -> dict[str, object]:
     """The data of the event that tells of it."""
     wants = [
         {
@@ -115,4 +117,25 @@ def event(answers: Sequence[Answer], step: FollowUp) -> dict[str, object]:
         }
         for one in answers
     ]
-    return {"way": "marker", "wants": wants, "refused": step.refused}
+    return {"way": "marker", "wants": wants, "refused": len(refused)}
+
+
+def used_up(progress: Progress) -> str:
+    """Why a turn that has come so far is given nothing more."""
+    if progress.requests >= pull.PER_RUN:
+        return f"the {pull.PER_RUN} requests of this turn are used up"
+    return f"the {pull.FOLLOW_UPS} follow-ups of this turn are used up"
+
+
+def in_vain(wants: Sequence[Want], progress: Progress) -> tuple[Answer, ...]:
+    """Answers that say why there is none, to as many requests as are named."""
+    return tuple(pull.refused(one, used_up(progress)) for one in wants[:NAMED])
+
+
+def not_given(wants: Sequence[Want], progress: Progress) -> str:
+    """What a person is told of requests in vain; empty where there are none."""
+    if not wants:
+        return ""
+    names = [f"{one.kind} {text.one_line(one.query, 100)}" for one in wants[:NAMED]]
+    more = f" and {len(wants) - NAMED:,} more" if len(wants) > NAMED else ""
+    return f"asked for {', '.join(names)}{more}, not given: {used_up(progress)}"

@@ -12,7 +12,7 @@ from mufakat.core import quote
 from mufakat.core.base import AgentId, InvalidInput, NotFound
 from mufakat.core.coordination.digest import Digest
 from mufakat.core.knowledge.found import Found
-from mufakat.core.pack import assemble, conditions, deliver, history, mode, parity
+from mufakat.core.pack import assemble, deliver, history, mode, parity
 from mufakat.core.pack.assemble import Pack
 from mufakat.core.pack.budget import Impossible
 from mufakat.core.pack.conditions import Conditions
@@ -32,6 +32,7 @@ from mufakat.ports.store import Store, Transaction
 from mufakat.services import request, seats
 from mufakat.services.knowledge import tiering
 from mufakat.services.knowledge.gathering import Gathering, Known, Subject
+from mufakat.services.knowledge.reviewing import Reviewing, Seen
 from mufakat.services.request import Ask
 
 MIN_CHUNK, MAX_CHUNK = 20, 500
@@ -91,6 +92,7 @@ class Packing:
         budget: int,
         gather_seconds: float,
         gathering: Gathering | None = None,
+        reviewing: Reviewing | None = None,
         topics: Topics | None = None,
         adaptive: bool = True,
     ) -> None:
@@ -100,6 +102,7 @@ class Packing:
         self.budget = budget
         self._gather_seconds = gather_seconds
         self._gathering = gathering or Gathering({}, scrub, seconds=gather_seconds)
+        self._reviewing = reviewing or Reviewing(seconds=gather_seconds)
         self._topics = topics
         self._adaptive = adaptive
 
@@ -152,7 +155,7 @@ class Packing:
         """
         session = memory.session
         nonce = (parity.nonce_of(session.told) if session else "") or nonce
-        gathered, known = await asyncio.gather(
+        gathered, (seen, known) = await asyncio.gather(
             self._library.gather(
                 Path(ask.project),
                 since_head=session.place.head if session else "",
@@ -161,22 +164,24 @@ class Packing:
             self._look_up(ask, memory),
         )
         facts = self._facts(ask, memory, gathered, identity=identity, engine=engine)
-        facts = with_known(facts, ask, memory, known, nonce=nonce)
+        facts = with_known(facts, seen, memory, known, nonce=nonce)
         pack = assemble.assemble(facts)
         if isinstance(pack, Impossible):
             raise request.itemise(pack)
         return _delivered(pack, facts, ask=ask, memory=memory, gathered=gathered, engine=engine)
 
-    async def _look_up(self, ask: Ask, memory: Memory) -> Known:
-        """Ask the sources of those sections that will be told."""
+    async def _look_up(self, ask: Ask, memory: Memory) -> tuple[Seen, Known]:
+        """See what the request is about, then ask the sources of the sections that it is told."""
         now = memory.conversation
+        seen = await self._reviewing.look(Path(ask.project), ask.prompt, role=ask.role)
         subject = Subject(
             Path(ask.project),
             self._scrub(ask.prompt).text,
             now.project if now else None,
             now.id if now else None,
+            changed=seen.changed,
         )
-        return await self._gathering.gather(subject, _told(ask, memory))
+        return seen, await self._gathering.gather(subject, _told(ask, memory, seen.conditions))
 
     def _facts(
         self,
@@ -276,14 +281,13 @@ def _chunk(conversation: Conversation, chars: int) -> int:
     return min(MAX_CHUNK, max(MIN_CHUNK, count + 1))
 
 
-def _told(ask: Ask, memory: Memory) -> frozenset[str]:
+def _told(ask: Ask, memory: Memory, fulfilled: Conditions) -> frozenset[str]:
     """Sections that a request will be told if there is anything to tell in them."""
     choice = mode.choose(
         mode.parse(ask.mode) if ask.mode else None,
         talk=memory.history.talk,
         attachments=memory.attached,
     )
-    fulfilled = _conditions(ask)
     return frozenset(
         section.kind
         for section in table.SECTIONS
@@ -292,13 +296,7 @@ def _told(ask: Ask, memory: Memory) -> frozenset[str]:
     )
 
 
-def _conditions(ask: Ask) -> Conditions:
-    return Conditions(
-        conditions.code_question(ask.prompt), conditions.review(ask.prompt, role=ask.role)
-    )
-
-
-def with_known(facts: Facts, ask: Ask, memory: Memory, known: Known, *, nonce: str) -> Facts:
+def with_known(facts: Facts, seen: Seen, memory: Memory, known: Known, *, nonce: str) -> Facts:
     """Add to the facts what was looked up."""
     return dataclasses.replace(
         facts,
@@ -310,8 +308,8 @@ def with_known(facts: Facts, ask: Ask, memory: Memory, known: Known, *, nonce: s
         skills=known.of("skills"),
         docs=known.of("docs"),
         linked=known.of("linked-sessions"),
-        conditions=_conditions(ask),
-        gaps=known.gaps,
+        conditions=seen.conditions,
+        gaps=seen.gaps + known.gaps,
         nonce=nonce,
         tiering=memory.tiering,
         attachments=memory.attached,

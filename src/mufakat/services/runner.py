@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mufakat.core.base import Conflict, Event, MufakatError, StoreError
 from mufakat.core.pack import pull
-from mufakat.core.pack.pull import Progress
+from mufakat.core.pack.pull import Progress, Want
 from mufakat.core.pack.tiering import Seen
 from mufakat.core.talk import stream, turn
 from mufakat.core.talk.session import Session
@@ -175,16 +175,20 @@ class Runner:
     ) -> tuple[Reply, Packed]:
         """Ask again with what the agent asked for in its final text, as often as the rules permit.
 
-        What it asked for is no part of the answer.
+        What it asked for is no part of the answer; what it asked for in vain is named.
         """
         progress, nonce, last = Progress(), packed.facts.nonce, reply
+        vain: tuple[Want, ...] = ()
         while last.status is Status.DONE and not job.cancel.is_set():
-            step = pull.follow_up(progress, pull.wants(last.text, nonce))
+            asked = pull.wants(last.text, nonce)
+            step = pull.follow_up(progress, asked)
             if step is None:
+                vain += pull.unanswered(progress, asked)
                 break
+            progress, heard.round, vain = step.progress, step.progress.follow_ups, step.refused
             answers = await self._pulls.answer_all(following.asker(job), step.wants)
-            await self._record(say.event("turn.pulled", following.event(answers, step)))
-            progress, heard.round = step.progress, step.progress.follow_ups
+            await self._record(say.event("turn.pulled", following.event(answers, vain)))
+            answers += following.in_vain(vain, progress)
             again = partial(following.again, job, packed, last, answers=answers, step=step)
             packed = again(capabilities=engine.capabilities)
             last = await self._ask_engine(job, engine, packed, say, heard=heard)
@@ -192,8 +196,23 @@ class Runner:
                 packed = again(capabilities=replace(engine.capabilities, resume=False))
                 last = await self._ask_engine(job, engine, packed, say, heard=heard)
             reply = following.joined(reply, last, nonce)
-        text = pull.without_markers(reply.text, nonce)
-        return dataclasses.replace(reply, text=text or reply.text), packed
+        note = await self._name(job, vain, progress, say=say)
+        text = pull.without_markers(reply.text, nonce) or reply.text
+        return dataclasses.replace(reply, text=text, message=reply.message or note), packed
+
+    async def _name(
+        self, job: Job, vain: Sequence[Want], progress: Progress, *, say: Announcer
+    ) -> str:
+        """Tell the person, and the log, what the agent asked for and was never given."""
+        given = {one.want for one in self._pulls.of_run(job.turn.id) if one.text}
+        left = [one for one in dict.fromkeys(vain) if one not in given]
+        if not left:
+            return ""
+        data = following.event(following.in_vain(left, progress), left)
+        await self._record(say.event("turn.pulled", data))
+        note = following.not_given(left, progress)
+        await say.take(stream.Notice(note, level="warning"))
+        return note
 
     async def _record(self, event: Event) -> None:
         await self._store.write(lambda tx: tx.events.record(event))
@@ -235,6 +254,7 @@ class Runner:
         async def on_event(event: stream.StreamEvent) -> None:
             await self._listen(event, job, packed, say=say, heard=heard)
 
+        await say.begin(packed.facts.nonce)
         run = Run(
             id=job.turn.id,
             delivery=packed.delivery,

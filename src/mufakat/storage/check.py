@@ -25,6 +25,7 @@ from mufakat.storage import (
     recall_check,
     tables,
     topics,
+    vector_check,
 )
 
 BATCH = 500
@@ -71,6 +72,7 @@ INVARIANTS: tuple[tuple[str, str], ...] = (
     ),
     *coordination_check.INVARIANTS,
     *recall_check.INVARIANTS,
+    *vector_check.INVARIANTS,
 )
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Select, bindparam
 Rows = Select[*tuple[Any, ...]]
 LAST = "\U0010ffff"
 """Sorts after every id."""
+_PLACES = tuple(f"key_{at}" for at in range(1_000))
 FIRST = 10
 """How many records a prefix may answer."""
 
@@ -53,14 +54,14 @@ class Keys:
 
     def of(self, statement: Rows, key: ColumnElement[str]) -> Rows:
         """Reduce `statement` to those of as many keys as there are places."""
-        return statement.where(key.in_([bindparam(f"key_{at}") for at in range(self.places)]))
+        return statement.where(key.in_([bindparam(name) for name in _PLACES[: self.places]]))
 
     def params(self, keys: Sequence[str | int]) -> Iterator[dict[str, Any]]:
         """Parameters of every execution that it takes; a place that is left repeats a key."""
         for start in range(0, len(keys), self.places):
             some = keys[start : start + self.places]
             full = [*some, *([some[-1]] * (self.places - len(some)))]
-            yield {f"key_{at}": key for at, key in enumerate(full)}
+            yield dict(zip(_PLACES, full, strict=False))
 
 
 NEWEST = Newest()

@@ -20,6 +20,7 @@ from mufakat.storage.scope import Record, Scope
 SEGMENT = 4096
 """Turns of a project after which its terms go on in new rows, so that none grows for ever."""
 _KEYS = Keys(64)
+_MANY = Keys(256)
 
 _conversations = tables.conversations.c
 _projects = own.recall_projects
@@ -57,7 +58,7 @@ _ORDINALS = _KEYS.of(select(_threads.c.conversation, _threads.c.ordinal), _threa
 _OWNERS = _KEYS.of(
     select(_threads.c.ordinal, _threads.c.conversation, _threads.c.talk), _threads.c.ordinal
 )
-_ROWS = _KEYS.of(
+_ROWS = _MANY.of(
     select(
         _turns.c.turn,
         _turns.c.message,
@@ -71,7 +72,7 @@ _ROWS = _KEYS.of(
 _ENTRIES = _KEYS.of(
     select(_terms.c.term, _terms.c.entries).where(_terms.c.project == bindparam("in_project")),
     _terms.c.term,
-)
+).order_by(_terms.c.term, _terms.c.segment)
 _LAST_ENTRIES = _KEYS.of(
     select(_terms.c.term, _terms.c.entries).where(
         _terms.c.project == bindparam("in_project"), _terms.c.segment == bindparam("in_segment")
@@ -169,7 +170,7 @@ class Recall:
         return {term: posting.unpack(data) for term, data in parts.items()}
 
     def turns(self, numbers: Sequence[int]) -> Mapping[int, IndexedTurn]:
-        rows = (row for params in _KEYS.params(numbers) for row in self._scope.rows(_ROWS, params))
+        rows = (row for params in _MANY.params(numbers) for row in self._scope.rows(_ROWS, params))
         return {
             turn: IndexedTurn(MessageId(message), number, Millis(at), speaker, marks)
             for turn, message, number, at, speaker, marks in rows

@@ -32,6 +32,7 @@ from mufakat.storage.scope import Scope
 from mufakat.storage.topics import Topics
 from mufakat.storage.turns import Turns
 from mufakat.storage.usage import Usages
+from mufakat.storage.vectors import Vectors
 
 
 class Transaction:
@@ -64,6 +65,7 @@ class Transaction:
         "topics",
         "turns",
         "usage",
+        "vectors",
     )
 
     def __init__(self, scope: Scope) -> None:
@@ -93,6 +95,7 @@ class Transaction:
         self.links: documents.Links = Links(scope)
         self.imports: documents.Imports = Imports(scope)
         self.usage: port.Usages = Usages(scope)
+        self.vectors: recall_port.Vectors = Vectors(scope)
 
     def now(self) -> Millis:
         return self._scope.now

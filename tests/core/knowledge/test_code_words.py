@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from mufakat.core.knowledge import code_query, code_words
@@ -80,3 +82,33 @@ def test_names_that_look_like_identifiers_are_told_from_words() -> None:
 def test_a_long_question_is_bounded() -> None:
     found = code_query.parse(" ".join(f"word{n}x" for n in range(100_000)))
     assert len(found.terms) <= code_query.MOST_TERMS
+
+
+def test_the_people_and_addresses_of_a_commits_message_are_no_words_of_it() -> None:
+    message = (
+        "Mend the parser\n\nSee https://example.org/wiki and lexer.py, src/grammar\n\n"
+        "Co-authored-by: Ana Zebra <zebra@example.org>\nSigned-off-by: bot\n"
+    )
+    found = code_query.parse(message)
+    words = ["mend", "parser", "see", "lexer", "py", "src", "grammar"]
+    assert dict(found.terms).keys() == {term for word in words for term in terms(word)}
+    assert found.paths == ("lexer.py", "src/grammar")
+
+
+def test_the_first_line_of_a_message_counts_more() -> None:
+    found = dict(code_query.parse("parser\n\nlexer").terms)
+    assert [found[terms(word)[0]] for word in ("parser", "lexer")] == [code_query.TITLE, 1.0]
+    assert dict(code_query.parse("parser").terms)[terms("parser")[0]] == 1.0
+
+
+def test_what_stands_in_backticks_is_an_identifier() -> None:
+    assert dict(code_query.parse("call `merge` and split").names) == {
+        "call": False, "merge": True, "split": False,
+    }  # fmt: skip
+
+
+def test_a_hostile_message_is_read_in_time() -> None:
+    began = time.monotonic()
+    for text in ("a" * 100_000, "a@" * 50_000, "`" * 100_000, "/." * 50_000, "by:\n" * 30_000):
+        code_query.parse(text)
+    assert time.monotonic() - began < 3

@@ -74,6 +74,36 @@ def test_a_reviewer_reviews_and_a_touched_branch_counts_by_its_name():
     assert conditions.review("Is feature-x ready?", branch="feature-x") == ""
 
 
+@pytest.mark.parametrize(
+    ("prompt", "branch", "named"),
+    [
+        ("Is feature-x ready?", "feature-x", True),
+        ("Is `fix/login` ready?", "fix/login", True),
+        ("Is feature-xy ready?", "feature-x", False),
+        ("Is my-feature-x ready?", "feature-x", False),
+        ("Is main ready?", "main", False),
+        ("Is the login branch ready?", "login", True),
+        ("a.b", "a+b", False),
+        ("x", "", False),
+    ],
+)
+def test_a_branch_is_named_as_a_whole_word(prompt, branch, named):
+    assert conditions.names_branch(prompt, branch) is named
+    assert not named or conditions.may_name_branch(prompt)
+
+
+@pytest.mark.parametrize("prompt", ["Write a poem about the sea.", "Apa kabar?", "", "1 - 2", "-x"])
+def test_what_names_no_branch_needs_no_look_at_git(prompt):
+    assert not conditions.may_name_branch(prompt)
+
+
+def test_what_has_changed_is_counted():
+    assert conditions.changes("main@1a2b3c4", 7) == "7 files changed since main@1a2b3c4"
+    assert conditions.changes("main@1a2b3c4", 1) == "1 file changed since main@1a2b3c4"
+    more = conditions.changes("main@1a2b3c4", 200, complete=False)
+    assert more == "more than 200 files changed since main@1a2b3c4"
+
+
 def test_names_of_code():
     paths, symbols = conditions.names("Does run_all() in src/app.py use HttpClient or GitHub?")
     assert paths == ("src/app.py",)
@@ -87,4 +117,6 @@ def test_long_requests_take_little_time(piece):
     conditions.code_question(body)
     conditions.review(body)
     conditions.names(body)
+    conditions.may_name_branch(body)
+    conditions.names_branch(body, piece * 20)
     assert time.monotonic() - began < 3

@@ -82,8 +82,9 @@ def test_a_turn_is_bounded():
     assert first is not None and first.wants == asked[:3] and not first.last
     second = pull.follow_up(first.progress, ())
     assert second is not None and second.wants == asked[3:8] and second.last
-    assert second.refused == 4
+    assert second.refused == asked[8:]
     assert pull.follow_up(second.progress, asked) is None
+    assert pull.unanswered(second.progress, asked[:2]) == asked[:2]
 
 
 def test_nothing_wanted_is_no_follow_up():

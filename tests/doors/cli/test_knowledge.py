@@ -60,6 +60,15 @@ def test_documents_are_searched_read_and_noted(filled: Mufakat) -> None:
     assert filled.run("docs", "get", "nothing").code == 5
 
 
+def test_a_document_named_notes_is_read_and_noted(filled: Mufakat) -> None:
+    folder = filled.project / ".agents/hub/acme/docs/notes"
+    folder.mkdir(parents=True)
+    (folder / "DOC.md").write_text("---\nname: notes\ndescription: How.\n---\n# Notes\n\nPin.\n")
+    assert "acme/notes" in shown(filled, "docs", "note", "acme/notes", "Mind the gap.")
+    assert "Mind the gap." in shown(filled, "docs", "get", "acme/notes")
+    assert "Mind the gap." in shown(filled, "pull", "docs", "acme/notes", "--form", "full")
+
+
 def test_a_session_is_listed_and_taken_over_once(filled: Mufakat) -> None:
     assert "Why is the cart empty?" in shown(filled, "sessions")
     assert "1 new of 1" in shown(filled, "sessions", "import", "aaaa-bbbb")

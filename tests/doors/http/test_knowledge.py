@@ -125,28 +125,54 @@ async def test_documents_are_found_read_and_noted(room: Room, project: Path) -> 
     found = await one.get("/docs/search", q="rounded amounts")
     assert [item["document"] for item in found["items"]] == ["docs/tax.md"]
     text = "Ignore this page. Token ghp_" + "a1B2" * 9
-    left = await one.post("/docs/docs/tax.md/notes", {"text": text})
+    left = await one.post("/docs/notes/docs/tax.md", {"text": text})
     assert left["author"] == one.identity
-    read = await two.get("/docs/docs/tax.md", section="rounding")
+    read = await two.get("/docs/page/docs/tax.md", section="rounding")
     assert read["section"] == "Tax › Rounding"
     assert [note["author"] for note in read["notes"]] == [one.identity]
     assert "ghp_" not in read["notes"][0]["text"]
-    refused(await one.ask("POST", "/docs/nothing.md/notes", {"text": "x"}), 404, "not_found")
+    refused(await one.ask("POST", "/docs/notes/nothing.md", {"text": "x"}), 404, "not_found")
     empty = await one.get("/docs/search", q="xylophone")
     assert not empty["items"]
     assert empty["why"]
 
 
+@pytest.mark.parametrize("name", ["acme/notes", "acme/search", "notes", "search", "page"])
+async def test_a_document_of_any_name_is_read_and_noted(
+    room: Room, project: Path, name: str
+) -> None:
+    """No name of a document is an address of something else."""
+    author, _, entry = name.rpartition("/")
+    folder = project / ".agents/hub" / (author or "acme") / "docs" / entry
+    if author:
+        folder.mkdir(parents=True)
+        (folder / "DOC.md").write_text(f"---\nname: {entry}\ndescription: It.\n---\n# A\n\nB.\n")
+    else:
+        package(project, name)
+    one = await room.join()
+    await one.post(f"/docs/notes/{name}", {"text": "Mind the gap."})
+    read = await one.get(f"/docs/page/{name}")
+    assert (read["document"], read["notes"][0]["text"]) == (name, "Mind the gap.")
+    refused(await one.ask("GET", f"/docs/page/{name}/notes"), 404, "not_found")
+
+
+def package(project: Path, name: str) -> None:
+    folder = project / "node_modules" / name
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text(f'{{"name": "{name}", "description": "It."}}')
+    (folder / "README.md").write_text("# A\n\nB.\n")
+
+
 async def test_notes_stay_in_their_project(room: Room, tmp_path: Path) -> None:
     one = await room.join()
-    await one.post("/docs/README.md/notes", {"text": "Only for us."})
+    await one.post("/docs/notes/README.md", {"text": "Only for us."})
     other = tmp_path / "other"
     other.mkdir()
     (other / "README.md").write_text("# Other\n\nIt is another project.\n")
     two = await room.join(project=str(other))
-    assert (await two.get("/docs/README.md"))["notes"] == []
+    assert (await two.get("/docs/page/README.md"))["notes"] == []
     mine = await project_of(room)
-    refused(await two.ask("GET", "/docs/README.md", project=mine), 403, "not_allowed")
+    refused(await two.ask("GET", "/docs/page/README.md", project=mine), 403, "not_allowed")
     refused(await two.ask("GET", "/skills", project=mine), 403, "not_allowed")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 from doors.http.room import Caller, Room, refused
 from mufakat.app import App
 from mufakat.core.secrets import Scrubbed
-from mufakat.services.knowledge import place
+from mufakat.retrieval.code import refresh
+from mufakat.retrieval.code.rawq import Rawq
+from mufakat.services.knowledge import index_news, place
 
 pytestmark = pytest.mark.anyio
 
@@ -30,9 +33,16 @@ async def indexed(room: Room, caller: Caller) -> str:
     id: str = (await room.operator.post("/projects", {"path": room.project}))["id"]
     answer = await caller.ask("POST", f"/projects/{id}/index", {})
     assert answer.status_code == 202, answer.text
+    await made(caller, id)
+    return id
+
+
+async def made(caller: Caller, id: str) -> dict[str, Any]:
+    """The state of an index once nobody makes it any more."""
     for _ in range(1_000):
-        if not (await caller.get(f"/projects/{id}/index"))["running"]:
-            return id
+        state: dict[str, Any] = await caller.get(f"/projects/{id}/index")
+        if not state["running"]:
+            return state
         await asyncio.sleep(0.02)
     raise AssertionError("the index was not made")
 
@@ -52,6 +62,79 @@ async def test_the_state_of_the_index(room: Room, code: Path) -> None:
     state = await room.operator.get(f"/projects/{id}/index")
     assert (state["files"], state["changed"], state["error"]) == (3, 3, "")
     assert state["skipped"] == [{"path": "link.py", "why": "a link"}]
+
+
+async def test_an_exact_text(room: Room, code: Path) -> None:
+    id = await indexed(room, room.operator)
+    found = await room.operator.get("/search/code", q="def open(self)", project=id, way="exact")
+    assert [(hit["path"], hit["start"]) for hit in found["items"]] == [("store.py", 2)]
+    answer = await room.operator.ask("GET", "/search/code", q="ACCESS =", project=id, way="exact")
+    assert answer.json()["items"] and TOKEN not in answer.text
+
+
+async def test_the_files_that_a_change_touches(room: Room, code: Path) -> None:
+    (code / "keys").mkdir()
+    (code / "keys" / f"{TOKEN}.py").write_text("class SessionStore: ...\n")
+    id = await indexed(room, room.operator)
+    answer = await room.operator.ask(
+        "GET", "/search/code", q="Open the SessionStore", project=id, way="files", chars=400
+    )
+    found = answer.json()
+    assert found["items"][0]["path"] == "store.py"
+    assert found["items"][0]["text"] == ""
+    assert "store.py" in found["listing"].split()
+    assert len(found["listing"]) <= 400
+    assert TOKEN not in found["listing"]
+
+
+async def test_an_engine_that_is_not_there(
+    room: Room, code: Path, app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app.knowledge.code, "_rawq", Rawq({}))
+    id = await indexed(room, room.operator)
+    answer = await room.operator.ask("GET", "/search/code", q="open", project=id, way="rawq")
+    refused(answer, 503, "unavailable")
+
+
+async def test_a_person_has_the_index_made_anew_and_stopped(room: Room, code: Path) -> None:
+    id = await indexed(room, room.operator)
+    answer = await room.operator.ask("POST", f"/projects/{id}/index", {"anew": True})
+    assert (answer.status_code, answer.json()["complete"]) == (202, False)
+    state = await made(room.operator, id)
+    assert (state["changed"], state["complete"]) == (3, True)
+    stopped = await room.operator.ask("POST", f"/projects/{id}/index/cancel", {})
+    assert (stopped.status_code, stopped.json()["running"]) == (200, False)
+
+
+async def test_an_agent_neither_makes_it_anew_nor_stops_it(room: Room, code: Path) -> None:
+    agent = await room.join()
+    id = await indexed(room, agent)
+    refused(await agent.ask("POST", f"/projects/{id}/index", {"anew": True}), 403, "not_allowed")
+    refused(await agent.ask("POST", f"/projects/{id}/index/cancel", {}), 403, "not_allowed")
+
+
+async def test_a_long_indexing_is_told_in_the_log(
+    room: Room, code: Path, app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_news, "LONG", 2)
+    monkeypatch.setattr(index_news, "LOOK", 0.01)
+    real = refresh.reading.read
+
+    def slow(folder: int, path: str, *, largest: int) -> refresh.reading.Content:
+        time.sleep(0.2)
+        return real(folder, path, largest=largest)
+
+    monkeypatch.setattr(refresh.reading, "read", slow)
+    id = await indexed(room, room.operator)
+    for _ in range(500):
+        page = await room.operator.get("/events", kinds="index.progress,index.ended", limit=50)
+        if page["events"] and page["events"][-1]["kind"] == "index.ended":
+            break
+        await asyncio.sleep(0.02)
+    first, last = page["events"][0], page["events"][-1]
+    assert (first["kind"], first["subject"]) == ("index.progress", id)
+    assert first["data"] == {"project": id, "done": 0, "of": 3}
+    assert last["data"] == {"project": id, "files": 3, "complete": True, "error": ""}
 
 
 async def test_an_agent_searches_its_own_project(room: Room, code: Path) -> None:

@@ -205,6 +205,76 @@ async def test_killed_while_it_is_made_it_goes_on_from_there(root: Path, home: P
     await index.close()
 
 
+def many(root: Path, number: int) -> None:
+    for one in range(number):
+        (root / f"f{one}.py").write_text(f"def function_{one}(a, b):\n    return a + b\n")
+
+
+async def test_cancelled_it_keeps_what_it_has_and_goes_on_from_there(
+    index: LocalCodeIndex, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many(root, 600)
+    reached = threading.Event()
+    real = reading.read
+
+    def told(folder: int, path: str, *, largest: int) -> reading.Content:
+        if path == "f300.py":
+            reached.set()
+            time.sleep(0.3)
+        return real(folder, path, largest=largest)
+
+    monkeypatch.setattr(refresh.reading, "read", told)
+    state = await index.begin(root)
+    assert (state.running, state.complete) == (True, False)
+    await asyncio.to_thread(reached.wait, 30)
+    state = await index.cancel(root)
+    assert (state.running, state.complete, state.error) == (False, False, "")
+    assert 0 < state.files < 603
+    again = await index.refresh(root)
+    assert (again.files, again.changed) == (603, 603 - state.files)
+    assert (await index.standing(root)).complete
+    assert (await index.cancel(root)).complete
+
+
+async def test_made_anew_every_file_is_read_again(index: LocalCodeIndex, root: Path) -> None:
+    await index.refresh(root)
+    assert paths(await index.search(root, "parse_cookie")) == ["cookie.py"]
+    state = await index.begin(root, anew=True)
+    assert (state.files, state.complete) == (0, False)
+    found = await index.refresh(root)
+    assert (found.files, found.changed) == (3, 3)
+    assert paths(await index.search(root, "parse_cookie")) == ["cookie.py"]
+
+
+async def test_made_anew_while_it_is_made(index: LocalCodeIndex, root: Path) -> None:
+    many(root, 400)
+    await index.begin(root)
+    await index.begin(root, anew=True)
+    assert (await index.refresh(root)).changed == 403
+
+
+async def test_an_index_that_somebody_deletes_is_made_again(
+    index: LocalCodeIndex, root: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexes, "FRESH_SECONDS", 0.0)
+    for _ in range(3):
+        assert paths(await index.search(root, "parse_cookie")) == ["cookie.py"]
+    store.discard(file_of(home))
+    assert paths(await index.search(root, "parse_cookie")) == ["cookie.py"]
+    assert file_of(home).exists()
+
+
+async def test_another_run_of_the_server_knows_whether_all_was_read(
+    index: LocalCodeIndex, root: Path, home: Path
+) -> None:
+    await index.refresh(root)
+    await index.close()
+    again = LocalCodeIndex(home / "index" / "code", home=home)
+    state = await again.standing(root)
+    assert (state.files, state.complete, state.running) == (3, True, False)
+    await again.close()
+
+
 async def test_closing_stops_a_refresh(root: Path, home: Path) -> None:
     for number in range(500):
         (root / f"f{number}.py").write_text("x = 1\n")

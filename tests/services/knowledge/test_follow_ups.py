@@ -16,11 +16,13 @@ from mufakat.core.talk import stream
 from mufakat.core.talk.turn import Failure, Reply, Status
 from mufakat.core.talk.usage import Usage
 from mufakat.ports.engine import Capabilities, OnEvent, Run
+from mufakat.services import announce
 from mufakat.services.knowledge.gathering import Subject
 from mufakat.services.knowledge.pulls import Pulls
 from services.conftest import House, Puppet
 
 pytestmark = pytest.mark.anyio
+OTHERS = "0123456789abcdef"
 NONCE = re.compile(r"<!--mufakat:([0-9a-f]{16}):KIND:QUERY-->")
 RESUMES = Capabilities(resume=True, splits_system=True)
 FRESH = Capabilities()
@@ -116,6 +118,114 @@ async def test_follow_ups_are_bounded(house: House, library: Library) -> None:
     assert "No further request" in agent.heard[2]
 
 
+async def told_of(house: House, turn: str, kind: str) -> list[dict[str, object]]:
+    found = await house.app.feed.after(0, limit=500, kinds=(kind,), subject=turn)
+    return [event.data for event in found]
+
+
+async def test_what_is_above_the_limits_is_named(house: House, library: Library) -> None:
+    agent = Agent("\n".join(marker(f"s{n}") for n in range(12)), "Go on.", "Done.")
+    turn, answer = await ask(house, agent)
+    assert "skill s11: nothing (the 8 requests of this turn are used up)" in agent.heard[2]
+    pulled = await told_of(house, turn.id, "turn.pulled")
+    assert [one["query"] for one in pulled[-1]["wants"]] == ["s8", "s9", "s10", "s11"]
+    assert {one["why"] for one in pulled[-1]["wants"]} == {
+        "the 8 requests of this turn are used up"
+    }
+    (note,) = await told_of(house, turn.id, "turn.notice")
+    assert note["level"] == "warning"
+    assert note["text"] == turn.message
+    assert turn.message == (
+        "asked for skill s8, skill s9, skill s10, skill s11, not given: "
+        "the 8 requests of this turn are used up"
+    )
+
+
+async def test_what_is_asked_after_the_last_follow_up_is_named(
+    house: House, library: Library
+) -> None:
+    agent = Agent(marker("a"), marker("b"), f"Done without.\n{marker('c')}\n{marker('a')}")
+    turn, answer = await ask(house, agent)
+    assert (turn.status, answer) == (Status.DONE, "Done without.")
+    assert library.asked == ["a", "b"]
+    assert turn.message == "asked for skill c, not given: the 2 follow-ups of this turn are used up"
+    (_, _, last) = await told_of(house, turn.id, "turn.pulled")
+    assert [(one["query"], one["chars"]) for one in last["wants"]] == [("c", 0)]
+    assert last["refused"] == 1
+
+
+async def test_a_thousand_requests_in_vain_are_told_in_one_line(
+    house: House, library: Library
+) -> None:
+    agent = Agent("", "", "\n".join(marker(f"n{n}") for n in range(1_000)))
+    agent._texts = (marker("a"), marker("b"), agent._texts[2])  # noqa: SLF001
+    turn, _ = await ask(house, agent)
+    assert "and 980 more, not given" in turn.message
+    assert len(turn.message) < 1_000
+    last = (await told_of(house, turn.id, "turn.pulled"))[-1]
+    assert (len(last["wants"]), last["refused"]) == (20, 1_000)
+
+
+async def test_a_turn_that_got_all_says_nothing(house: House, library: Library) -> None:
+    turn, _ = await ask(house, Agent(marker("deploy"), "Deployed."))
+    assert turn.message in ("", None)
+    assert await told_of(house, turn.id, "turn.notice") == []
+
+
+class Pieces(Agent):
+    """Says its texts in pieces of a few characters."""
+
+    def __init__(self, *texts: str, size: int) -> None:
+        super().__init__(*texts)
+        self._size = size
+
+    async def __call__(self, run: Run, on_event: OnEvent, cancel: asyncio.Event) -> Reply:
+        async def pieces(event: stream.StreamEvent) -> None:
+            text = event.text if isinstance(event, stream.Text) else ""
+            for start in range(0, len(text), self._size):
+                await on_event(stream.Text(text[start : start + self._size]))
+                await on_event(stream.UsageSeen(Usage(fresh=1)))
+            if not text:
+                await on_event(event)
+
+        return await super().__call__(run, pieces, cancel)
+
+
+async def streamed(house: House, turn: str) -> str:
+    return "".join(str(one["text"]) for one in await told_of(house, turn, "turn.text"))
+
+
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+async def test_no_part_of_a_marker_is_seen_in_the_stream(
+    house: House, library: Library, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(announce, "PIECE_SECONDS", 0.0)
+    first = f"I need it.\n\n{marker('deploy')}\n{marker('test')}"
+    agent = Pieces(first, f"Half way.\n{marker('more')}\nStill.", "Deployed.\n", size=size)
+    turn, answer = await ask(house, agent)
+    assert library.asked == ["deploy", "test", "more"]
+    shown = await streamed(house, turn.id)
+    assert shown == "I need it.\n\nHalf way.\nStill.\n\nDeployed.\n"
+    assert answer == shown
+
+
+async def test_twin_without_holding_back_the_marker_is_seen(
+    house: House, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(announce.Unmarked, "take", lambda self, piece, *, begins=False: piece)
+    turn, _ = await ask(house, Pieces(f"I need it.\n{marker('deploy')}", "Done.", size=7))
+    assert "<!--mufakat:" in await streamed(house, turn.id)
+
+
+async def test_what_only_looks_like_a_marker_is_streamed_as_it_is(
+    house: House, library: Library
+) -> None:
+    text = f"<!-- note -->\n<!--mufakat:{OTHERS}:skill:x-->\n```\n{marker('x')}\n```\n<!--mufakat:"
+    agent = Pieces(text, size=3)
+    turn, answer = await ask(house, agent)
+    assert await streamed(house, turn.id) == answer == text.replace("{nonce}", agent.nonce)
+
+
 async def test_what_is_unknown_is_answered_with_the_reason(house: House, library: Library) -> None:
     wanted = [pull.marker("{nonce}", kind, "x") for kind in ("plan", "weather", "code")]
     agent = Agent("\n".join(wanted), "Fine.")
@@ -148,9 +258,6 @@ async def test_a_session_that_is_lost_in_between_is_begun_anew(
     assert answer == "Half.\n\nWhole."
     assert "Do it." in agent.heard[2]
     assert "Half." in agent.heard[2]
-
-
-OTHERS = "0123456789abcdef"
 
 
 @pytest.mark.parametrize(

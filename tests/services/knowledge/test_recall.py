@@ -13,6 +13,7 @@ from mufakat.core.coordination.principal import Principal, Right
 from mufakat.core.talk import message
 from mufakat.core.talk.message import Kind
 from mufakat.services import talk as talking
+from mufakat.services.knowledge import indexer
 from mufakat.services.knowledge import recall as module
 from mufakat.services.knowledge.gathering import Subject
 from mufakat.services.knowledge.recall import Recall, Scope
@@ -193,7 +194,8 @@ async def test_bounds_hold(house: House) -> None:
 
 
 async def test_an_index_that_is_late_says_so(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BATCH", 2)
+    monkeypatch.setattr(indexer, "BATCH", 2)
+    await house.app.knowledge.recall_job.close()
     where = await scope(house, await said(house, *SAID, *SAID))
     ticks = iter(range(0, 1_000_000, 60))
     late = Recall(house.app.store, house.app.scrub, clock=lambda: float(next(ticks)))

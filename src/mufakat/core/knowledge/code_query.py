@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mufakat.core.knowledge import code_words
@@ -20,6 +21,18 @@ your implementation implement implemented implements via between
 """
 _STOP = frozenset(_STOP_WORDS.split())
 _SYMBOL = re.compile(r"\S+")
+_TRAILER = re.compile(
+    r"^[ \t]*(?:Signed-off|Co-authored|Reviewed|Acked|Tested|Reported|Suggested|Approved)-by:[^\n]*"
+    r"|^[ \t]*(?:Change-Id|git-svn-id|PiperOrigin-RevId|Differential Revision):[^\n]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A line of a commit's message that is about people and tools."""
+_ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w.-]++|https?://\S++")
+_PATH = re.compile(r"[\w.@+-]++(?:/[\w.@+-]++)*+")
+_QUOTED = re.compile(r"`([^`\n]{1,80})`")
+TITLE = 2.0
+"""What a word of the first line counts beside one of those below it."""
+MOST_PATHS = 40
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|_[A-Za-z0-9]")
 
 
@@ -33,6 +46,8 @@ class Query:
     """Whole words, lower case without underscores, and whether each looks like an identifier."""
     symbol: bool
     """Whether the question is but the name of something."""
+    paths: tuple[str, ...] = ()
+    """What looks like the path of a file, or the end of one."""
 
     @property
     def empty(self) -> bool:
@@ -43,21 +58,41 @@ def parse(text: str) -> Query:
     """Read a question; every character is a word or a space, nothing in it is a command."""
     text = text[:LONGEST].strip()
     symbol = _is_symbol(text)
+    if not symbol:
+        text = _ADDRESS.sub(" ", _TRAILER.sub("", text)).strip()
     found = [word for word in code_words.WORD.findall(text) if len(word) > 1 or symbol]
     kept = [word for word in found if word.lower() not in _STOP] or found
+    return Query(_terms(kept, _title(text)), _names(kept, text, symbol), symbol, _paths(text))
+
+
+def _title(text: str) -> frozenset[str]:
+    """The words of a first line that others explain."""
+    first, _, others = text.partition("\n")
+    return frozenset(code_words.WORD.findall(first)) if others.strip() else frozenset()
+
+
+def _terms(words: Sequence[str], title: frozenset[str]) -> tuple[tuple[str, float], ...]:
     forms = code_words.Terms()
     weights: dict[str, float] = {}
-    for word in kept:
+    for word in words:
         for term in forms[word]:
-            weights[term] = weights.get(term, 0.0) + 1.0
-    terms = tuple(list(weights.items())[:MOST_TERMS])
+            weights[term] = weights.get(term, 0.0) + (TITLE if word in title else 1.0)
+    return tuple(list(weights.items())[:MOST_TERMS])
+
+
+def _names(words: Sequence[str], text: str, symbol: bool) -> tuple[tuple[str, bool], ...]:
+    quoted = {word for part in _QUOTED.findall(text) for word in code_words.WORD.findall(part)}
     names: dict[str, bool] = {}
-    for word in kept:
+    for word in words:
         if len(word) > 2:
-            names[_name(word)] = (
-                symbol or bool(_CAMEL.search(word)) or names.get(_name(word), False)
-            )
-    return Query(terms, tuple(names.items()), symbol)
+            sure = symbol or word in quoted or bool(_CAMEL.search(word))
+            names[_name(word)] = sure or names.get(_name(word), False)
+    return tuple(names.items())
+
+
+def _paths(text: str) -> tuple[str, ...]:
+    named = (one.strip(".") for one in _PATH.findall(text))
+    return tuple(dict.fromkeys(one for one in named if "." in one or "/" in one))[:MOST_PATHS]
 
 
 def _is_symbol(text: str) -> bool:

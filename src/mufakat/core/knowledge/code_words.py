@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 WORD = re.compile(r"\w+")
 """An identifier, a word of prose, a number."""
+_SPACES = "".join(chr(code) if chr(code).isalnum() or code == 95 else " " for code in range(128))
 LONGEST_WORD = 80
 """A longer one is a hash or encoded data."""
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
@@ -48,24 +49,49 @@ _ENDINGS = frozenset(
         *("als", "al", "ive", "es", "e", "s"),
     )
 )
-_LONGEST_ENDING = max(map(len, _ENDINGS))
 _SHORTEST = 3
 _VOWEL = re.compile("[aeiouy]")
+
+
+def _lengths() -> dict[str, tuple[int, ...]]:
+    """How long the endings are that a word with such last two letters, or last one, may have."""
+    found: dict[str, set[int]] = {}
+    for ending in _ENDINGS:
+        found.setdefault(ending[-2:], set()).add(len(ending))
+    return {
+        last: tuple(sorted(own | found.get(last[-1], set()), reverse=True))
+        for last, own in found.items()
+    }
+
+
+_LENGTHS = MappingProxyType(_lengths())
+
+
+def spaced(text: str) -> str:
+    """An ASCII text with a space for whatever is in no word: `split` finds the same words as WORD.
+
+    Several times as fast as the pattern, which a text of other letters needs.
+    """
+    return text.translate(_SPACES)
 
 
 def stem(word: str) -> str:
     """The stem of a lower-case word; what is no English word, or short, stays as it is."""
     if len(word) <= _SHORTEST or not word.isascii() or not word.isalpha():
         return word
-    return _cut(_cut(word))
+    once = _cut(word)
+    return once if once is word else _cut(once)
 
 
 def _cut(word: str) -> str:
-    if word.endswith(("ss", "us", "is")):
+    lengths = _LENGTHS.get(word[-2:]) or _LENGTHS.get(word[-1])
+    if lengths is None or word.endswith(("ss", "us", "is")):
         return word
-    for length in range(min(_LONGEST_ENDING, len(word) - _SHORTEST), 0, -1):
-        if word[-length:] in _ENDINGS and _VOWEL.search(word, 0, len(word) - length):
-            return _single(word[:-length])
+    size = len(word)
+    for length in lengths:
+        left = size - length
+        if left >= _SHORTEST and word[left:] in _ENDINGS and _VOWEL.search(word, 0, left):
+            return _single(word[:left])
     return word
 
 
@@ -102,17 +128,20 @@ class Terms(dict[str, tuple[str, ...]]):
         self._normal: dict[str, str] = {}
 
     def __missing__(self, word: str) -> tuple[str, ...]:
-        found = self[word] = self._made(word)
+        # Called for every other identifier of a project: nothing here may cost.
+        known = self._normal
+        if word[1:].islower() and word.isascii() and word.isalpha() and len(word) <= LONGEST_WORD:
+            # One part, as most words are: no pattern is needed to tell.
+            found: tuple[str, ...] = (known.get(word) or self._form(word),)
+        elif len(word) > LONGEST_WORD:
+            found = ()
+        else:
+            found = tuple([known.get(part) or self._form(part) for part in _PART.findall(word)])
+            if len(found) > 1:
+                found = (*found, whole(word))
+        self[word] = found
         return found
-
-    def _made(self, word: str) -> tuple[str, ...]:
-        if len(word) > LONGEST_WORD:
-            return ()
-        own = [self._form(part) for part in parts(word)]
-        return tuple(own) if len(own) < 2 else (*own, self._form(word.replace("_", "").lower()))
 
     def _form(self, part: str) -> str:
-        found = self._normal.get(part)
-        if found is None:
-            found = self._normal[part] = normal(part)
-        return found
+        form = self._normal[part] = normal(part.lower())
+        return form

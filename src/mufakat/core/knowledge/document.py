@@ -13,7 +13,7 @@ SECTION_CHARS = 2_400
 """A longer section is searched, and given out, in parts."""
 MOST_SECTIONS = 1_500
 NOTE_CHARS = 4_000
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*?)[ \t#]*\Z")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)\Z")
 _RULE = re.compile(r"([=\-~^\"'`*+#])\1{2,}[ \t]*\Z")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 PATH = " › "
@@ -86,7 +86,10 @@ def _marked(body: str) -> Iterator[tuple[int, str, str]]:
             fence = "" if fence == mark[1] else fence or mark[1]
         heading = None if fence or mark else _HEADING.match(line)
         if heading:
-            yield len(heading[1]), text.one_line(heading[2], 120), line
+            # The closing signs are no part of it; a pattern that leaves them out reads a line of
+            # nothing else again from every one of them.
+            title = heading[2].rstrip(" \t#") or heading[2][0]
+            yield len(heading[1]), text.one_line(title, 120), line
         elif not fence and _underlined(lines, at):
             rule = lines[at + 1].strip()[0]
             ranks += [] if rule in ranks else [rule]

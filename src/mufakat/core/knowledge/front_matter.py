@@ -14,7 +14,7 @@ LONGEST = 16_384
 _HEAD = re.compile(r"---[ \t]*\n(?P<head>.*?)(?:\n|(?<=\n))---[ \t]*(?:\n|\Z)", re.DOTALL)
 _PAIR = re.compile(r"(?P<key>[A-Za-z0-9_][A-Za-z0-9_.-]{0,63})[ \t]*:(?:[ \t]+(?P<value>.*))?")
 _BLOCK = re.compile(r"[|>][+-]?")
-_LEFT_OUT = re.compile(r"\s+#.*\Z")
+_LEFT_OUT = re.compile(r"(?<!\s)\s+#.*\Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,12 +58,9 @@ class Turn:
 
 def turn(message: Message, fence: str) -> Turn:
     """Index one message: of talk its text without what a pack told, of a tool its one line."""
-    if message.kind in TALK:
-        body = quote.inert(message.text[:WHOLE], fence).replace(quote.LEFT_OUT, " ")
-        lane = posting.TALK
-    else:
-        body, lane = message.label, posting.TOOLS
-    terms = Counter(words.terms(body))
+    said = body(message, fence)
+    lane = posting.TALK if message.kind in TALK else posting.TOOLS
+    terms = Counter(words.terms(said))
     length = sum(count for term, count in terms.items() if not words.is_gram(term))
     return Turn(
         message.id,
@@ -73,5 +70,12 @@ def turn(message: Message, fence: str) -> Turn:
         lane,
         terms,
         length,
-        marks.pack(marks.of_turn(body), length),
+        marks.pack(marks.of_turn(said), length),
     )
+
+
+def body(message: Message, fence: str) -> str:
+    """What of a message is searched: of a tool its one line, of talk nothing that a pack told."""
+    if message.kind not in TALK:
+        return message.label
+    return quote.inert(message.text[:WHOLE], fence).replace(quote.LEFT_OUT, " ")

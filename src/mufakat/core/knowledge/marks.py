@@ -8,6 +8,7 @@ from enum import IntFlag
 _SEEN = 4_000
 """Characters of a turn that are looked at."""
 LENGTH_SHIFT = 8
+_MARKS = (1 << LENGTH_SHIFT) - 1
 _LONGEST = (1 << 24) - 1
 
 
@@ -69,6 +70,11 @@ def pack(mark: Mark, length: int) -> int:
     return min(length, _LONGEST) << LENGTH_SHIFT | mark
 
 
+def split(packed: int) -> tuple[int, int]:
+    """What `pack` made, as plain numbers: a ranking looks at very many."""
+    return packed & _MARKS, packed >> LENGTH_SHIFT
+
+
 def unpack(packed: int) -> tuple[Mark, int]:
     """What `pack` made."""
-    return Mark(packed & ((1 << LENGTH_SHIFT) - 1)), packed >> LENGTH_SHIFT
+    return Mark(packed & _MARKS), packed >> LENGTH_SHIFT

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from mufakat.core.knowledge import marks, posting
@@ -24,6 +24,10 @@ SHORTER = 0.75
 """BM25's b: how much a longer window is held against a turn."""
 DEEP = 1_500
 """Occurrences that make candidates; commoner terms only tell these apart."""
+KEPT = 300
+"""Turns that are judged with those beside them: those in which most of the question occurs."""
+WITH_SESSION = 0.5
+"""What its conversation counts there beside a turn."""
 NEAR_DAYS = 4
 BEST = 80
 """Turns that are looked at for their words alone."""
@@ -33,6 +37,8 @@ DATED_SESSIONS = 12
 """As many again for each date that the question names."""
 LONG_TERMS = 150
 """Terms beyond which a longer turn is no better."""
+_LONGEST = math.log1p(LONG_TERMS)
+_ASKS = int(Mark.ASKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,7 @@ class Matches:
     """Where the terms of a question occur; numbers of turns to sums over terms."""
 
     window: dict[int, float] = field(default_factory=dict)
-    """BM25 over the turn and its neighbours, as if all were of the same length."""
+    """BM25 over the turn and its neighbours, as if all were of the same length; of `KEPT` turns."""
     counts: list[tuple[str, float, Mapping[int, float]]] = field(default_factory=list)
     """Of each term its worth, and how often it occurs in the turn and its neighbours."""
     covered: dict[int, float] = field(default_factory=dict)
@@ -79,15 +85,6 @@ class Matches:
     """Of all terms of the question."""
     mean: float = 1.0
     """Length of a turn, in terms."""
-    near: set[int] = field(default_factory=set)
-    """Every entry that the turns found by rarer terms can have."""
-
-    def possible(self) -> set[int]:
-        """The entries by which a common term tells apart what was found; made once."""
-        if not self.near:
-            for turn in self.window:
-                self.near.update(posting.entries(turn))
-        return self.near
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +110,48 @@ def match(
     """
     worths = _worths(question, entries, turns)
     found = Matches(worth=sum(worth for _, worth in worths), mean=mean)
+    rare: list[tuple[str, float, Mapping[int, int]]] = []
+    common: list[tuple[str, float, Sequence[int]]] = []
     deep = 0
     for term, worth in worths:
         places = entries.get(term, ())
         if among is not None:
             places = [one for one in places if one >> (posting.LANE_SHIFT + 1) in among]
         if deep and deep + len(places) > DEEP:
-            _tell_apart(found, places, term=term, worth=worth)
+            common.append((term, worth, places))
         else:
             # The newest are at the end.
-            _add(found, places[-DEEP:], term=term, worth=worth)
+            rare.append((term, worth, _occurs(found, places[-DEEP:], worth)))
             deep += len(places)
+    wide = _keep(found)
+    for term, worth, counts in rare:
+        _score(found, counts, wide, term=term, worth=worth)
+    _tell_apart(found, common)
     return found
+
+
+def _occurs(found: Matches, places: Sequence[int], worth: float) -> dict[int, int]:
+    """How often a term occurs in each turn; counted for the turns and their conversations."""
+    shift, most, alone = posting.TURN_SHIFT, posting.MOST_COUNTED, found.alone
+    get = alone.get
+    counts = {one >> shift: one & most for one in places}
+    for turn in counts:
+        alone[turn] = get(turn, 0.0) + worth
+    _sessions(found, places, worth)
+    return counts
+
+
+def _keep(found: Matches) -> set[int]:
+    """Choose the turns to judge; answers these and all whose words count for them."""
+    shift, about = posting.POSITION_BITS + 1, found.sessions
+    worths = {
+        turn: worth + WITH_SESSION * about[turn >> shift] for turn, worth in found.alone.items()
+    }
+    kept = _best(worths, KEPT)
+    found.window.update(
+        dict.fromkeys((at for turn in kept for at in (turn - 1, turn, turn + 1)), 0.0)
+    )
+    return {at for turn in found.window for at in (turn - 1, turn, turn + 1)}
 
 
 def _worths(
@@ -140,46 +167,48 @@ def _worths(
     return sorted(worths, key=lambda pair: (len(entries.get(pair[0], ())), pair[0]))
 
 
-def _add(found: Matches, places: Sequence[int], *, term: str, worth: float) -> None:
+def _tell_apart(found: Matches, common: Sequence[tuple[str, float, Sequence[int]]]) -> None:
+    """Count common terms' occurrences for turns alone that other terms have found."""
+    if not common:
+        return
+    begins = [turn << posting.COUNT_BITS for turn in found.window]
+    possible = {begin | count for begin in begins for count in range(1, posting.MOST_COUNTED + 1)}
+    for term, worth, places in common:
+        hits = possible.intersection(places)
+        counts = {one >> posting.TURN_SHIFT: one & posting.MOST_COUNTED for one in hits}
+        for turn in found.alone.keys() & counts.keys():
+            found.alone[turn] += worth
+        _score(found, counts, counts.keys(), term=term, worth=worth)
+        _sessions(found, hits, worth)
+
+
+def _score(
+    found: Matches,
+    counts: Mapping[int, int],
+    wide: Set[int],
+    *,
+    term: str,
+    worth: float,
+) -> None:
     """Count one term's occurrences for the turns and for their neighbours."""
-    weighted: dict[int, float] = {}
-    get = weighted.get
-    alone = found.alone
-    for one in places:
-        turn, count = one >> posting.TURN_SHIFT, one & posting.MOST_COUNTED
-        weighted[turn] = get(turn, 0.0) + count
-        weighted[turn + 1] = get(turn + 1, 0.0) + PREVIOUS * count
-        weighted[turn - 1] = get(turn - 1, 0.0) + NEXT * count
-        alone[turn] = alone.get(turn, 0.0) + worth
-    _score(found, weighted, term=term, worth=worth)
-    _sessions(found, places, worth)
-
-
-def _tell_apart(found: Matches, places: Sequence[int], *, term: str, worth: float) -> None:
-    """Count a common term's occurrences for turns alone that other terms have found."""
-    hits = found.possible().intersection(places)
-    counts = {one >> posting.TURN_SHIFT: one & posting.MOST_COUNTED for one in hits}
-    weighted: dict[int, float] = {}
-    for turn, count in counts.items():
-        for at, part in ((turn, 1.0), (turn + 1, PREVIOUS), (turn - 1, NEXT)):
-            if at in found.window:
-                weighted[at] = weighted.get(at, 0.0) + part * count
-    for turn in found.alone.keys() & counts.keys():
-        found.alone[turn] += worth
-    _score(found, weighted, term=term, worth=worth)
-    _sessions(found, list(hits), worth)
-
-
-def _score(found: Matches, weighted: Mapping[int, float], *, term: str, worth: float) -> None:
     window, covered = found.window, found.covered
+    weighted: dict[int, float] = {}
+    get, cover, most = weighted.get, covered.get, worth * (SATURATION + 1)
+    for turn in counts.keys() & wide:
+        count = counts[turn]
+        if turn in window:
+            weighted[turn] = get(turn, 0.0) + count
+        if turn + 1 in window:
+            weighted[turn + 1] = get(turn + 1, 0.0) + PREVIOUS * count
+        if turn - 1 in window:
+            weighted[turn - 1] = get(turn - 1, 0.0) + NEXT * count
+    for turn, sum_ in weighted.items():
+        window[turn] += most * sum_ / (sum_ + SATURATION)
+        covered[turn] = cover(turn, 0.0) + worth
     found.counts.append((term, worth, weighted))
-    for turn, count in weighted.items():
-        saturated = worth * count * (SATURATION + 1) / (count + SATURATION)
-        window[turn] = window.get(turn, 0.0) + saturated
-        covered[turn] = covered.get(turn, 0.0) + worth
 
 
-def _sessions(found: Matches, places: Sequence[int], worth: float) -> None:
+def _sessions(found: Matches, places: Iterable[int], worth: float) -> None:
     shift = posting.LANE_SHIFT + 1
     for session in {one >> shift for one in places}:
         found.sessions[session] = found.sessions.get(session, 0.0) + worth
@@ -191,7 +220,7 @@ def candidates(found: Matches, sizes: Mapping[int, int]) -> list[int]:
     `sizes` tells how many turns of talk those conversations have that may be looked at as a whole.
     """
     scores = _by_words(found, found.window, WEIGHTS)
-    best = heapq.nlargest(BEST, scores, key=lambda turn: (scores[turn], turn))
+    best = _best(scores, BEST)
     chosen = dict.fromkeys(best)
     for turn in best:
         chosen.update(dict.fromkeys((turn - 1, turn + 1, turn + 2)))
@@ -200,6 +229,15 @@ def candidates(found: Matches, sizes: Mapping[int, int]) -> list[int]:
             first = posting.turn_of(session, posting.TALK, position=0)
             chosen.update(dict.fromkeys(range(first, first + size)))
     return list(chosen)
+
+
+def _best(scores: Mapping[int, float], most: int) -> list[int]:
+    """The `most` turns with the highest scores; of equals the later ones."""
+    if len(scores) <= most:
+        return list(scores)
+    least = heapq.nlargest(most, scores.values())[-1]
+    able = [turn for turn, score in scores.items() if score >= least]
+    return sorted(able, key=lambda turn: (scores[turn], turn), reverse=True)[:most]
 
 
 def sessions(found: Matches) -> list[int]:
@@ -219,13 +257,19 @@ def rank(
     known: Mapping[int, IndexedTurn],
     *,
     weights: Weights = WEIGHTS,
+    also: Mapping[int, float] | None = None,
 ) -> list[Ranked]:
-    """Order those of the candidates that are known, best first; of equals the later one."""
-    lengths = {turn: marks.unpack(one.marks)[1] for turn, one in known.items()}
-    windows = {turn: _window(found, lengths, turn) for turn in lengths}
-    by_words = _by_words(found, windows, weights)
+    """Order those of the candidates that are known, best first; of equals the later one.
+
+    `also` are scores of another kind, added to those of the words.
+    """
+    forms = {turn: marks.split(one.marks) for turn, one in known.items()}
+    by_words = _by_words(found, _windows(found, forms), weights)
+    for turn, score in (also or {}).items():
+        by_words[turn] += score
+    form = _Form(question, found, weights)
     ranked = [
-        Ranked(turn, _exact(score + _by_form(question, found, known, turn=turn, weights=weights)))
+        Ranked(turn, _exact(score + form.of(turn, known[turn], forms)))
         for turn, score in by_words.items()
     ]
     return sorted(ranked, key=lambda one: (-one.score, -one.turn))
@@ -236,17 +280,23 @@ def _exact(score: float) -> float:
     return round(score, 9)
 
 
-def _window(found: Matches, lengths: Mapping[int, int], turn: int) -> float:
-    """BM25 over a turn and its neighbours."""
-    own, before, after = (lengths.get(turn + step, 0) for step in (0, -1, 1))
-    relative = (own + PREVIOUS * before + NEXT * after) / (found.mean * (1 + PREVIOUS + NEXT))
-    limit = SATURATION * (1 - SHORTER + SHORTER * relative)
-    score = 0.0
+def _windows(found: Matches, forms: Mapping[int, tuple[int, int]]) -> dict[int, float]:
+    """BM25 over each turn and its neighbours."""
+    own, mean = SATURATION * (1 - SHORTER), found.mean * (1 + PREVIOUS + NEXT)
+    each = SATURATION * SHORTER / mean
+    get, none = forms.get, (0, 0)
+    limits = {
+        turn: own
+        + each * (length + PREVIOUS * get(turn - 1, none)[1] + NEXT * get(turn + 1, none)[1])
+        for turn, (_, length) in forms.items()
+    }
+    windows = dict.fromkeys(forms, 0.0)
     for _, worth, counts in found.counts:
-        count = counts.get(turn)
-        if count:
-            score += worth * count * (SATURATION + 1) / (count + limit)
-    return score
+        most = worth * (SATURATION + 1)
+        for turn in counts.keys() & limits.keys():
+            count = counts[turn]
+            windows[turn] += most * count / (count + limits[turn])
+    return windows
 
 
 def _by_words(found: Matches, windows: Mapping[int, float], weights: Weights) -> dict[int, float]:
@@ -256,41 +306,56 @@ def _by_words(found: Matches, windows: Mapping[int, float], weights: Weights) ->
     sessions = {one: weights.session * sum_ / about for one, sum_ in found.sessions.items()}
     window, covered, before = weights.window / top, weights.covered / worth, weights.before / worth
     shift = posting.POSITION_BITS + 1
-    alone = found.alone.get
+    cover, alone, session = found.covered.get, found.alone.get, sessions.get
     return {
         turn: window * score
-        + covered * found.covered.get(turn, 0.0)
+        + covered * cover(turn, 0.0)
         + before * alone(turn - 2, 0.0)
-        + sessions.get(turn >> shift, 0.0)
+        + session(turn >> shift, 0.0)
         for turn, score in windows.items()
     }
 
 
-def _by_form(
-    question: Question,
-    found: Matches,
-    known: Mapping[int, IndexedTurn],
-    *,
-    turn: int,
-    weights: Weights,
-) -> float:
-    one = known[turn]
-    mark, length = marks.unpack(one.marks)
-    has = mark & question.wanted
-    score = weights.length * math.log1p(min(length, LONG_TERMS)) / math.log1p(LONG_TERMS)
-    score += weights.when * (Mark.TIME in has) + weights.number * (Mark.NUMBER in has)
-    score += weights.name * (Mark.NAME in has) + weights.asks * (Mark.QUESTION in mark)
-    if one.speaker in question.speakers:
-        score += weights.speaker
-    before = known.get(turn - 1)
-    if before is not None and Mark.ASKS in marks.unpack(before.marks)[0]:
-        score += weights.answer * found.alone.get(turn - 1, 0.0) / (found.worth or 1.0)
-    return score + _by_date(question, one, weights)
+class _Form:
+    """What a turn's form, speaker and time add for one question."""
+
+    __slots__ = ("_alone", "_answer", "_dates", "_of_mark", "_speakers", "_weights")
+
+    def __init__(self, question: Question, found: Matches, weights: Weights) -> None:
+        wanted = int(question.wanted)
+        worths = (
+            (Mark.TIME & wanted, weights.when),
+            (Mark.NUMBER & wanted, weights.number),
+            (Mark.NAME & wanted, weights.name),
+            (Mark.QUESTION, weights.asks),
+        )
+        self._of_mark = [(int(mark), worth) for mark, worth in worths if mark]
+        self._alone = found.alone
+        self._answer = weights.answer / (found.worth or 1.0)
+        self._speakers, self._dates = question.speakers, question.dates
+        self._weights = weights
+
+    def of(self, turn: int, one: IndexedTurn, forms: Mapping[int, tuple[int, int]]) -> float:
+        mark, length = forms[turn]
+        score = self._weights.length * _long(length)
+        for each, worth in self._of_mark:
+            if mark & each:
+                score += worth
+        if one.speaker in self._speakers:
+            score += self._weights.speaker
+        before = forms.get(turn - 1)
+        if before is not None and before[0] & _ASKS:
+            score += self._answer * self._alone.get(turn - 1, 0.0)
+        return score + self._by_date(one) if self._dates else score
+
+    def _by_date(self, one: IndexedTurn) -> float:
+        score = self._weights.date * any(date.fits(one.at) for date in self._dates)
+        apart = [days for date in self._dates if (days := date.days_from(one.at)) is not None]
+        if apart:
+            score += self._weights.near * math.exp(-min(apart) / NEAR_DAYS)
+        return score
 
 
-def _by_date(question: Question, one: IndexedTurn, weights: Weights) -> float:
-    score = weights.date * any(date.fits(one.at) for date in question.dates)
-    apart = [days for date in question.dates if (days := date.days_from(one.at)) is not None]
-    if apart:
-        score += weights.near * math.exp(-min(apart) / NEAR_DAYS)
-    return score
+def _long(length: int) -> float:
+    """How long a turn is, from 0 to 1."""
+    return math.log1p(min(length, LONG_TERMS)) / _LONGEST

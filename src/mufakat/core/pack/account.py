@@ -78,6 +78,8 @@ def _notes(facts: Facts, variant: str, scaled_floors: bool) -> tuple[str, ...]:
         notes.append(f"code question: {facts.conditions.code_question}")
     if facts.conditions.review:
         notes.append(f"review: {facts.conditions.review}")
+    if facts.conditions.changes:
+        notes.append(f"review: {facts.conditions.changes}")
     notes += [
         f"tiering: {one.kind} is {'pushed' if one.push else 'pulled'}: {one.why}"
         for one in facts.tiering

@@ -74,6 +74,11 @@ _CHANGES = re.compile(
     r"\b(?:cabang|cawangan) ini\b|\bperubahan (?:saya|ini|kami)\b",
     re.IGNORECASE,
 )
+_BRANCH = re.compile(
+    r"\b(?:branch|cabang|cawangan)\b|(?<![^\s\"'`(“])[A-Za-z][\w.]{0,80}[-/_][\w./-]{0,80}\w",
+    re.IGNORECASE,
+)
+"""The word, or a name in parts: what is worth a look at the branch that is checked out."""
 TRUNKS = frozenset({"main", "master", "trunk", "develop", "dev"})
 
 
@@ -83,6 +88,8 @@ class Conditions:
 
     code_question: str = ""
     review: str = ""
+    changes: str = ""
+    """What a review finds changed, and since when."""
 
 
 def code_question(prompt: str) -> str:
@@ -118,9 +125,33 @@ def review(prompt: str, *, role: str = "", branch: str = "", touched: Sequence[s
             return f"it says “{found[1]}”"
     if found := _CHANGES.search(body):
         return f"it says “{found[0]}”"
-    if touched and len(branch) > 3 and branch not in TRUNKS and branch in body:
-        return f"it names the branch {branch[:80]}, which touches {len(touched)} files"
+    if touched and names_branch(prompt, branch):
+        return f"it names the branch {branch[:80]}, which touches {counted(len(touched), 'file')}"
     return ""
+
+
+def may_name_branch(prompt: str) -> bool:
+    """Whether a request holds anything that a branch could be called by."""
+    return bool(_BRANCH.search(_ends(prompt)))
+
+
+def names_branch(prompt: str, branch: str) -> bool:
+    """Whether a request names this branch, as a whole word; a trunk is no branch to be named."""
+    if len(branch) <= 3 or branch in TRUNKS:
+        return False
+    whole = rf"(?<![\w/-]){re.escape(branch)}(?![\w/-])"
+    return bool(re.search(whole, _ends(prompt)))
+
+
+def changes(base: str, count: int, *, complete: bool = True) -> str:
+    """What a look at the branch has found, for the receipt."""
+    files = counted(count, "file") if complete else f"more than {counted(count, 'file')}"
+    return f"{files} changed since {base[:120]}"
+
+
+def counted(count: int, what: str) -> str:
+    """A number with its noun."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _ends(prompt: str) -> str:

@@ -16,9 +16,13 @@ PER_ANSWER, FOLLOW_UPS, PER_RUN = 3, 2, 8
 KIND = "pulled"
 """Of the section that tells answers, so that packs made later know them for what they are."""
 NONCE = r"[0-9a-f]{16}"
+BLANKS = 40
+"""Blanks that may stand behind a marker."""
+LINE_CHARS = 1_000
+"""Of a line no more is looked at, and no marker is as long."""
 _MARKER = re.compile(
     rf"<!--mufakat:({NONCE}):([a-z]{{1,16}})(?:\.([a-z]{{1,8}}))?:"
-    rf"([^\n]{{1,{QUERY_CHARS}}}?)-->[ \t]*"
+    rf"([^\n]{{1,{QUERY_CHARS}}}?)-->[ \t]{{0,{BLANKS}}}"
 )
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
@@ -107,13 +111,43 @@ class FollowUp:
 
     wants: tuple[Want, ...]
     progress: Progress
-    refused: int = 0
+    refused: tuple[Want, ...] = ()
     """Requests above the limits, which are not answered."""
 
     @property
     def last(self) -> bool:
         """Whether no further request of this turn is answered."""
         return self.progress.follow_ups >= FOLLOW_UPS or self.progress.requests >= PER_RUN
+
+
+class Reading:
+    """Reads an answer line by line: which of them are markers that count."""
+
+    __slots__ = ("_fence", "_head", "_nonce")
+
+    def __init__(self, nonce: str) -> None:
+        self._nonce = nonce
+        self._head = f"<!--mufakat:{nonce}:"
+        self._fence = ""
+
+    def counts(self, line: str) -> bool:
+        """Whether the next line, without its end, is a marker that counts."""
+        seen = line[: LINE_CHARS + 1]
+        mark = _FENCE.match(seen)
+        if mark and not self._fence:
+            self._fence = mark[1]
+        elif mark and mark[1].startswith(self._fence) and not mark[2].strip():
+            self._fence = ""
+        if self._fence or not self._nonce or not seen.startswith(self._head):
+            return False
+        found = _MARKER.fullmatch(seen)
+        return found is not None and bool(found[4].strip())
+
+    def may_count(self, beginning: str) -> bool:
+        """Whether a line that begins so may still become a marker that counts."""
+        if self._fence or not self._nonce or len(beginning) > LINE_CHARS:
+            return False
+        return beginning.startswith(self._head[: len(beginning)])
 
 
 def key(kind: Kind, query: str) -> str:
@@ -154,7 +188,12 @@ def follow_up(progress: Progress, asked: Sequence[Want]) -> FollowUp | None:
     now = wanted[: left if last else min(PER_ANSWER, left)]
     rest = wanted[len(now) :]
     after = Progress(progress.follow_ups + 1, progress.requests + len(now), () if last else rest)
-    return FollowUp(now, after, len(rest) if last else 0)
+    return FollowUp(now, after, rest if last else ())
+
+
+def unanswered(progress: Progress, asked: Sequence[Want]) -> tuple[Want, ...]:
+    """What was asked for in vain, once `follow_up` permits nothing more."""
+    return tuple(dict.fromkeys((*progress.waiting, *asked)))
 
 
 def refused(want: Want, why: str) -> Answer:
@@ -192,14 +231,5 @@ def _want(line: str) -> Want:
 
 def _lines(answer: str, nonce: str) -> list[tuple[bool, str]]:
     """Every line, and whether it is a marker that counts."""
-    lines: list[tuple[bool, str]] = []
-    fence = ""
-    for line in answer.split("\n"):
-        mark = _FENCE.match(line)
-        if mark and not fence:
-            fence = mark[1]
-        elif mark and mark[1].startswith(fence) and not mark[2].strip():
-            fence = ""
-        found = _MARKER.fullmatch(line) if not fence and line.startswith("<!--mufakat:") else None
-        lines.append((bool(nonce and found and found[1] == nonce and found[4].strip()), line))
-    return lines
+    reading = Reading(nonce)
+    return [(reading.counts(line), line) for line in answer.split("\n")]

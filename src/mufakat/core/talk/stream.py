@@ -32,6 +32,8 @@ class Text:
     """A piece of the answer, in order."""
 
     text: str
+    begins: bool = field(default=False, compare=False, repr=False)
+    """Whether another message of the agent begins here."""
 
 
 @dataclass(frozen=True, slots=True)

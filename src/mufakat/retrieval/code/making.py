@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -35,11 +36,11 @@ class Batch:
 
     def add(self, path: str, content: Content) -> None:
         """Cut a file into pieces and count the terms of each."""
-        lines = [line[:LONGEST_LINE] for line in content.text.split("\n")]
-        pieces = code_pieces.cut("\n".join(lines), lines, ending(path))
+        text, lines = _shortened(content.text)
+        pieces = code_pieces.cut(text, lines, ending(path))
         first, lengths = self.next_piece, array("I")
-        for piece in pieces:
-            lengths.append(self._piece(lines, piece))
+        for words, piece in zip(_words(text, lines, pieces), pieces, strict=True):
+            lengths.append(self._piece(words, piece))
         spans = [(piece.start, piece.end, piece.symbol) for piece in pieces]
         self.rows.append(Row(path, content.mark, first, lengths, spans))
 
@@ -47,29 +48,57 @@ class Batch:
         """Know a file of which nothing is indexed."""
         self.rows.append(Row(path, mark, self.next_piece, (), (), why))
 
-    def _piece(self, lines: list[str], piece: Piece) -> int:
-        text = "\n".join(lines[piece.start : piece.end])
-        counts = self._counted(text)
-        self._post(counts, "")
+    def _piece(self, words: Sequence[str], piece: Piece) -> int:
+        counts = self._counted(words)
+        self._post(counts)
         if piece.names:
-            self._post(self._counted(" ".join(piece.names)), code_scores.DEFINITION)
-            names = {_last(name) for name in piece.own} | {_bare(name) for name in piece.own}
-            self._post(Counter(names), code_scores.EXACT)
+            self._post(self._defined(piece.names))
+            own = {_last(name) for name in piece.own} | {_bare(name) for name in piece.own}
+            self._post(dict.fromkeys(map(code_scores.EXACT.__add__, own), 1))
         self.next_piece += 1
-        return sum(counts.values())
+        return counts.total()
 
-    def _counted(self, text: str) -> Counter[str]:
-        words = code_words.WORD.findall(text)
+    def _counted(self, words: Sequence[str]) -> Counter[str]:
         return Counter(chain.from_iterable(map(self.terms.__getitem__, words)))
 
-    def _post(self, counts: Counter[str], mark: str) -> None:
+    def _defined(self, names: Sequence[str]) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for name in names:
+            whole = name.isascii() and name.isidentifier()
+            for word in (name,) if whole else code_words.WORD.findall(name):
+                for term in self.terms[word]:
+                    key = code_scores.DEFINITION + term
+                    counts[key] = counts.get(key, 0) + 1
+        return counts
+
+    def _post(self, counts: Mapping[str, int]) -> None:
         number, postings = self.next_piece << COUNT_BITS, self.postings
         for term, count in counts.items():
             # Called for every term of every piece: nothing here may cost.
-            postings[mark + term if mark else term].append(
-                number | (count if count < MOST_COUNTED else MOST_COUNTED)
-            )
+            postings[term].append(number + (count if count < MOST_COUNTED else MOST_COUNTED))
         self.size += len(counts)
+
+
+def _shortened(text: str) -> tuple[str, list[str]]:
+    """A text and its lines, without the ends of lines that are too long."""
+    lines = text.split("\n")
+    if max(map(len, lines)) <= LONGEST_LINE:
+        return text, lines
+    lines = [line[:LONGEST_LINE] for line in lines]
+    return "\n".join(lines), lines
+
+
+def _words(text: str, lines: Sequence[str], pieces: Sequence[Piece]) -> Iterator[list[str]]:
+    """The words of every piece."""
+    spaced = code_words.spaced(text) if text.isascii() else ""
+    end = 0
+    for piece in pieces:
+        own = lines[piece.start : piece.end]
+        begin, end = end, end + sum(map(len, own)) + len(own)
+        if spaced:
+            yield spaced[begin:end].split()
+        else:
+            yield code_words.WORD.findall(text, begin, end)
 
 
 def _new() -> array[int]:
@@ -83,7 +112,8 @@ def ending(path: str) -> str:
 
 
 def _bare(name: str) -> str:
-    return "".join(char for char in name.lower() if char.isalnum())
+    low = name.lower()
+    return low if low.isalnum() else "".join(filter(str.isalnum, low))
 
 
 def _last(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from mufakat.retrieval.code import reading
 from mufakat.retrieval.code.making import Batch
 from mufakat.retrieval.code.reading import Refused
 from mufakat.retrieval.code.store import Store
-from mufakat.retrieval.code.walk import Entry, Walk
+from mufakat.retrieval.code.walk import Entry, FolderFound, Walk
 
 JOIN_AT = 12
 """Segments that are joined into one: a search reads each of them."""
@@ -23,6 +24,16 @@ MOST_WORDS = 500_000
 """Words whose terms are kept in memory."""
 LONGEST_MEAN = 400
 """Characters a line: a file above it was made by a program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """What a watch told since the last look."""
+
+    changed: frozenset[str]
+    """Folders of changed files."""
+    folders: frozenset[str]
+    """All folders that the last look at everything entered."""
 
 
 @dataclass(slots=True)
@@ -35,18 +46,23 @@ class Refresh:
     progress: Progress | None = None
     stop: threading.Event | None = None
     largest: int = reading.LARGEST
+    among: Among | None = None
+    """Where alone something changed; None looks at all files."""
+    entered: frozenset[str] = frozenset()
+    """The folders that a look at all files entered; empty after another."""
 
     def run(self) -> Indexed:
         """Do it; raises InvalidInput for a root that is no folder."""
         began = time.monotonic()
         with reading.opened(self.root) as folder:
             found = Walk(folder, self.beyond, largest=self.largest)
-            known = self.store.marks()
-            fresh = self._new(found, known)
+            known, fresh = self._looked(found)
             changed, whole = 0, not self._stopped()
             if whole:
                 self.store.remove(known)
                 changed, whole = self._read(folder, fresh)
+        if whole:
+            self.store.finish()
         # Every joining reads all postings, so a few changed files do not ask for it.
         if self.store.segments() > JOIN_AT:
             self.store.join()
@@ -58,10 +74,31 @@ class Refresh:
             complete=whole,
         )
 
-    def _new(self, found: Walk, known: dict[str, reading.Mark]) -> list[Entry]:
+    def _looked(self, found: Walk) -> tuple[dict[str, reading.Mark], list[Entry]]:
+        """What is not there any more, and the files that are new or changed."""
+        if self.among is not None:
+            try:
+                return self._changed(found, self.among)
+            except (FolderFound, Refused):
+                found.forget()
+        known = self.store.marks()
+        fresh = self._new(found.files(), known)
+        self.entered = frozenset(found.entered)
+        return known, fresh
+
+    def _changed(self, found: Walk, among: Among) -> tuple[dict[str, reading.Mark], list[Entry]]:
+        gone: dict[str, reading.Mark] = {}
+        fresh: list[Entry] = []
+        for folder in sorted(among.changed):
+            known = self.store.marks_in(folder)
+            fresh += self._new(found.inside(folder, among.folders), known)
+            gone |= known
+        return gone, fresh
+
+    def _new(self, found: Iterable[Entry], known: dict[str, reading.Mark]) -> list[Entry]:
         """The files that are new or changed; `known` keeps what is not there any more."""
         fresh = []
-        for one in found.files():
+        for one in found:
             if self._stopped():
                 break
             if known.pop(one.path, None) != one.mark:

@@ -26,6 +26,27 @@ MOST_HITS = 100
 
 
 @dataclass(slots=True)
+class Room:
+    """The characters that are left for the texts of an answer; None is no limit of all together."""
+
+    left: int | None
+
+    @property
+    def full(self) -> bool:
+        """Whether a further text is not worth beginning."""
+        return self.left is not None and self.left < LEAST_ROOM
+
+    @property
+    def size(self) -> int:
+        """Characters that the next text may have."""
+        return LONGEST_HIT if self.left is None else min(self.left, LONGEST_HIT)
+
+    def take(self, hit: Hit) -> None:
+        if self.left is not None:
+            self.left -= hit.size
+
+
+@dataclass(slots=True)
 class Reader:
     """An index open for searching, with its outline in memory."""
 
@@ -46,14 +67,17 @@ class Reader:
         with suppress(sqlite3.Error):
             self.store.close()
 
-    def rank(self, query: Query, limit: int) -> Sequence[Ranked]:
-        """The best pieces for a question; an index that has changed is looked at anew."""
+    def current(self) -> Snapshot:
+        """The outline; of an index that has changed it is read anew."""
         if self.store.generation() != self.outline.generation:
-            self.outline = snapshot.load(self.store)
+            self.outline = snapshot.load(self.store, self.outline)
+        return self.outline
+
+    def rank(self, query: Query, limit: int) -> Sequence[Ranked]:
+        """The best pieces for a question."""
+        outline = self.current()
         postings = self.store.postings(code_scores.keys(query))
-        return code_ranking.rank(
-            query, self.outline.corpus, postings, self.outline.firsts, limit=limit
-        )
+        return code_ranking.rank(query, outline.corpus, postings, outline.firsts, limit=limit)
 
     def search(self, root: Path, query: str, *, limit: int, chars: int | None) -> Hits:
         """The best pieces as text, together at most `chars` characters."""
@@ -61,15 +85,15 @@ class Reader:
         if asked.empty:
             return Hits((), "the query has no word to search for")
         hits: list[Hit] = []
-        left = chars
+        room = Room(chars)
         with reading.opened(root) as folder:
             for ranked in self.rank(asked, min(limit, MOST_HITS)):
-                if left is not None and left < LEAST_ROOM:
+                if room.full:
                     break
-                hit = self._hit(folder, ranked, LONGEST_HIT if left is None else left)
+                hit = self._hit(folder, ranked, room.size)
                 if hit is not None:
                     hits.append(hit)
-                    left = None if left is None else left - hit.size
+                    room.take(hit)
         why = "" if hits else "no file has any of these words"
         if len(query) > code_query.LONGEST:
             why = f"only the first {code_query.LONGEST:,} characters of the query were looked at"
@@ -88,7 +112,7 @@ class Reader:
         if not shown:
             return None
         start += shown[0]
-        text = texts.cut("\n".join(shown[1]), min(room, LONGEST_HIT))
+        text = texts.cut("\n".join(shown[1]), room)
         end = start + text.count("\n") + 1
         why = ", ".join(ranked.why)
         return Hit(row.path, start + 1, end, symbol, round(ranked.score, 4), why, text, len(text))

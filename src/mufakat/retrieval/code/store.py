@@ -29,6 +29,7 @@ CREATE TABLE postings (
     PRIMARY KEY (term, segment)
 ) STRICT, WITHOUT ROWID;
 """
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +69,23 @@ class Store:
         """A number that grows with every change."""
         return int(self._meta("generation") or 0)
 
-    def commit_of(self) -> str:
-        """The commit at which the project stood when all of it had been read; or empty."""
-        return self._meta("commit")
+    def complete(self) -> bool:
+        """Whether all files were read once."""
+        return self._meta("complete") == "1"
 
     def marks(self) -> dict[str, Mark]:
         """What the index knows of every file."""
         rows = self._db.execute("SELECT path, size, mtime_ns, inode FROM files")
+        return {path: Mark(*mark) for path, *mark in rows}
+
+    def marks_in(self, folder: str) -> dict[str, Mark]:
+        """What it knows of the files of one folder itself."""
+        top = f"{folder}/" if folder else ""
+        rows = self._db.execute(
+            "SELECT path, size, mtime_ns, inode FROM files WHERE path >= ? AND path < ? "
+            "AND instr(substr(path, ?), '/') = 0",
+            (top, f"{folder}0" if folder else "\U0010ffff", len(top) + 1),
+        )
         return {path: Mark(*mark) for path, *mark in rows}
 
     def files(self) -> int:
@@ -152,11 +163,11 @@ class Store:
             self._put("segments", segment + 1)
             self._put("next_piece", next_piece)
 
-    def stand(self, commit: str) -> None:
-        """Note that all was read at this commit."""
-        if commit != self.commit_of():
+    def finish(self) -> None:
+        """Note that all files were read."""
+        if not self.complete():
             with self._writing():
-                self._put("commit", commit)
+                self._put("complete", 1)
 
     def join(self) -> None:
         """Write all segments as one, without what belongs to files that are gone."""
@@ -211,7 +222,7 @@ class Store:
 
 
 def _values(row: Row) -> tuple[object, ...]:
-    mark, pieces = row.mark, json.dumps(row.pieces, ensure_ascii=False, separators=(",", ":"))
+    mark, pieces = row.mark, _JSON.encode(row.pieces)
     lengths = array("I", row.lengths).tobytes()
     return (row.path, mark.size, mark.mtime_ns, mark.inode, row.first, lengths, pieces, row.skipped)
 

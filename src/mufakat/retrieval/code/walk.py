@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,9 +43,13 @@ class Entry:
     mark: Mark
 
 
+class FolderFound(Exception):
+    """A folder that was not there at the last walk over the whole root."""
+
+
 @dataclass(slots=True)
 class Walk:
-    """One walk over a root; `skips` and `left_out` grow while its files are taken."""
+    """One walk over a root; what it tells grows while its files are taken."""
 
     root: int
     """Descriptor of the root's folder."""
@@ -55,6 +59,8 @@ class Walk:
     most: int = MOST_FILES
     skips: list[Skip] = field(default_factory=list)
     left_out: int = 0
+    entered: set[str] = field(default_factory=set)
+    """Paths of the folders that were entered; the root's own is empty."""
 
     def files(self) -> Iterator[Entry]:
         """Every file, folder by folder, names in order of their code points."""
@@ -65,10 +71,39 @@ class Walk:
                 return
             yield entry
 
+    def forget(self) -> None:
+        """Begin anew, as if nothing had been looked at."""
+        self.skips, self.left_out, self.entered = [], 0, set()
+
+    def inside(self, path: str, known: Collection[str]) -> Iterator[Entry]:
+        """The files of one folder itself; of the folders in it, those among `known` are left alone.
+
+        Raises FolderFound for another one that a walk would enter, and Refused for a path that is
+        no folder any more.
+        """
+        names = tuple(path.split("/")) if path else ()
+        above = _excluded(self.root)
+        for depth in range(len(names) + 1):
+            with reading.folder_in(self.root, names[:depth]) as folder:
+                rules = _rules(folder, ".gitignore", depth)
+            above = (*above, rules) if rules else above
+        with reading.folder_in(self.root, names) as folder:
+            for name in self._listed(folder, names):
+                below = (*names, name)
+                found = self._look(folder, name, below)
+                if found is None:
+                    continue
+                if stat.S_ISDIR(found.st_mode):
+                    if "/".join(below) not in known and not self._closed(below, found, above):
+                        raise FolderFound(name)
+                elif (entry := self._file(below, found, above)) is not None:
+                    yield entry
+
     def _below(
         self, folder: int, names: tuple[str, ...], above: tuple[Rules, ...]
     ) -> Iterator[Entry]:
         """The files of an open folder, which is closed at the end."""
+        self.entered.add("/".join(names))
         try:
             rules = _rules(folder, ".gitignore", len(names))
             above = (*above, rules) if rules else above

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import json
-import os
 import shutil
-import signal
 from collections.abc import Mapping
 from typing import Any
 
 from mufakat.ports.knowledge import Passage
+from mufakat.retrieval import program
 
 SECONDS = 6.0
-END_SECONDS = 2.0
-LONGEST = 2 * 1024 * 1024
-"""Bytes of an answer; a longer one is none."""
 SOURCE = "hub"
 BELOW = 0.5
 """Its hits know names and descriptions alone, so they stand behind what was found in a text."""
@@ -70,56 +63,8 @@ class Chub:
     async def _ask(self, *words: str) -> dict[str, Any]:
         assert self._program is not None
         try:
-            process = await asyncio.create_subprocess_exec(
-                self._program, "--json", *words,
-                env=self._environ,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                start_new_session=True,
-            )  # fmt: skip
-        except OSError as problem:
-            raise ChubFailed(f"chub cannot be started: {problem.strerror}") from problem
-        try:
-            out = await asyncio.wait_for(_read(process), self._seconds)
-        except TimeoutError as problem:
-            raise ChubFailed(f"chub took longer than {self._seconds:g} seconds") from problem
-        finally:
-            await _end(process)
-        return _parsed(out)
-
-
-async def _read(process: asyncio.subprocess.Process) -> bytes:
-    assert process.stdout is not None
-    out = b""
-    while piece := await process.stdout.read(65_536):
-        out += piece
-        if len(out) > LONGEST:
-            raise ChubFailed("chub answered more than is read")
-    return out
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End it and whatever it has started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(_drained(process), END_SECONDS)
-
-
-async def _drained(process: asyncio.subprocess.Process) -> None:
-    """Read what is left: its end is not noticed while its output is full."""
-    assert process.stdout is not None
-    while await process.stdout.read(65_536):
-        pass
-    await process.wait()
-
-
-def _parsed(out: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(out)
-    except (ValueError, RecursionError) as problem:
-        raise ChubFailed("chub did not answer in JSON") from problem
-    if not isinstance(found, dict):
-        raise ChubFailed("chub answered something else than a record")
-    return found
+            return await program.ask(
+                (self._program, "--json", *words), environ=self._environ, seconds=self._seconds
+            )
+        except program.ProgramFailed as problem:
+            raise ChubFailed(str(problem)) from problem

@@ -28,6 +28,8 @@ WHOLE_CHARS = 6_000
 """Of the beginning of a document, where no section is asked for."""
 SECTION_CHARS = 20_000
 MOST_HEADINGS = 200
+NAME_CHARS = 200
+"""Of a name that is not there, as it is compared with others."""
 
 
 class LocalDocuments:
@@ -68,10 +70,15 @@ class LocalDocuments:
             stored, why = await self._of_chub(name)
         if stored is None:
             names = await asyncio.to_thread(index.names)
-            near = difflib.get_close_matches(name, names, n=5, cutoff=0.4)
+            near = difflib.get_close_matches(name[:NAME_CHARS], names, n=5, cutoff=0.4)
             raise NotFound(
                 f"There is no document {name[:100]!r}{f'; {why}' if why else ''}.",
                 fix=f"Nearest: {', '.join(near)}." if near else "Search: mufakat docs search.",
+            )
+        if not stored.sections and not stored.description:
+            raise NotFound(
+                f"The document {name[:NAME_CHARS]!r} has no text that can be read.",
+                fix="It is empty, binary or too large.",
             )
         return _section(stored, section) if section else _beginning(stored)
 
@@ -156,7 +163,7 @@ def _section(stored: Stored, wanted: str) -> Passage:
             body = "\n\n".join(text for _, text in found)[:SECTION_CHARS]
             return Passage(stored.name, found[0][0], body, 1.0, stored.source)
     headings = list(dict.fromkeys(one for one, _ in stored.sections if one))
-    near = difflib.get_close_matches(wanted, headings, n=5, cutoff=0.2) or headings[:5]
+    near = difflib.get_close_matches(wanted[:NAME_CHARS], headings, n=5, cutoff=0.2) or headings[:5]
     raise NotFound(
         f"{stored.name} has no section {wanted[:100]!r}.", fix=f"Nearest: {'; '.join(near)}."
     )

@@ -69,8 +69,8 @@ TABLE: Mapping[str, frozenset[Right]] = MappingProxyType(
         "GET /skills": AGENT,
         "GET /skills/{name}": AGENT,
         "GET /docs/search": AGENT,
-        "GET /docs/{name}": AGENT,
-        "POST /docs/{name}/notes": AGENT,
+        "GET /docs/page/{name}": AGENT,
+        "POST /docs/notes/{name}": AGENT,
         "POST /hooks/{engine}/{event}": HOOK,
     }
 )

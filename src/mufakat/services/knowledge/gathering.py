@@ -12,6 +12,7 @@ from pathlib import Path
 from mufakat.core.base import ConversationId, MufakatError, ProjectId
 from mufakat.core.knowledge.found import Found
 from mufakat.core.pack.facts import Unavailable
+from mufakat.ports.knowledge import Changed
 from mufakat.ports.scrub import Scrub
 
 log = logging.getLogger(__name__)
@@ -30,10 +31,22 @@ class Subject:
     conversation: ConversationId | None = None
     whole: bool = False
     """All of one thing that the text names is wanted, not the best of many."""
+    changed: Changed | None = None
+    """What is being worked on, where a review asks for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partly:
+    """What a source has found without one of its means, and why it had to do without."""
+
+    found: Sequence[Found]
+    why: str
 
 
 Source = Callable[[Subject], Awaitable[Sequence[Found]]]
 """Answers best first; an empty answer says that there is nothing."""
+Pushed = Callable[[Subject], Awaitable[Sequence[Found] | Partly]]
+"""A source that may say that its answer is not all that it could be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +64,7 @@ class Known:
 class Gathering:
     """Asks the sources of sections; keys are section kinds."""
 
-    def __init__(self, sources: Mapping[str, Source], scrub: Scrub, *, seconds: float) -> None:
+    def __init__(self, sources: Mapping[str, Pushed], scrub: Scrub, *, seconds: float) -> None:
         self._sources = sources
         self._scrub = scrub
         self._seconds = seconds
@@ -60,17 +73,24 @@ class Gathering:
         """Ask all sources of these sections at once, each within the deadline."""
         asked = sorted(kind for kind in kinds if kind in self._sources)
         answers = await asyncio.gather(*(self._ask(kind, subject) for kind in asked))
-        found = {
-            kind: answer
-            for kind, answer in zip(asked, answers, strict=True)
-            if not isinstance(answer, Unavailable)
-        }
-        gaps = tuple(answer for answer in answers if isinstance(answer, Unavailable))
-        return Known(found, gaps)
+        found: dict[str, Sequence[Found]] = {}
+        gaps = []
+        for kind, answer in zip(asked, answers, strict=True):
+            match answer:
+                case Unavailable():
+                    gaps.append(answer)
+                case Partly():
+                    found[kind] = answer.found
+                    gaps.append(Unavailable(kind, answer.why))
+                case _:
+                    found[kind] = answer
+        return Known(found, tuple(gaps))
 
-    async def _ask(self, kind: str, subject: Subject) -> Sequence[Found] | Unavailable:
+    async def _ask(self, kind: str, subject: Subject) -> Sequence[Found] | Partly | Unavailable:
         try:
             found = await asyncio.wait_for(self._sources[kind](subject), self._seconds)
+            if isinstance(found, Partly):
+                return Partly(cleaned(found.found, self._scrub), found.why)
             return cleaned(found, self._scrub)
         except TimeoutError:
             return Unavailable(kind, f"timed out after {round(self._seconds * 1000)} ms")

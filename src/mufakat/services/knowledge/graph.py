@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from mufakat.core.base import InvalidInput, Unavailable
+from mufakat.core.base import InvalidInput, NotFound, Unavailable
 from mufakat.core.coordination.principal import Principal
 from mufakat.core.knowledge import change
 from mufakat.core.knowledge.found import Found
-from mufakat.ports.knowledge import Graph, Node, Reach, Relation, Review, Reviewer
+from mufakat.core.pack import conditions
+from mufakat.ports.knowledge import Changed, Graph, Node, Reach, Relation, Review, Reviewer
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Store
 from mufakat.services.knowledge import place
 from mufakat.services.knowledge.gathering import Source, Subject
 
 NODES, FILES = 50, 10
-PULLED_CHARS = 20_000
+PULLED_CHARS, CHANGED_CHARS = 20_000, 4_000
 MOST_PATHS = 50
 
 
@@ -57,15 +59,35 @@ class Graphs:
         return await self._graph.blast(await self._root(by, project), paths, limit=limit)
 
     def source(self, named: Source) -> Source:
-        """For packs and pulls: what a diff in the request touches, else what `named` finds."""
+        """For packs and pulls: what a diff in the request touches, else what `named` finds.
+
+        A review without a diff is told what the changes of the branch touch, too.
+        """
 
         async def source(subject: Subject) -> Sequence[Found]:
             given = change.read(subject.text)
-            if not given.paths:
+            if given.paths:
+                return await self.facts(subject.root, given.paths, chars=given.size)
+            if subject.changed is None or not subject.changed.paths:
                 return await named(subject)
-            return await self.facts(subject.root, given.paths, chars=given.size)
+            return await self._reviewable(subject, subject.changed, named)
 
         return source
+
+    async def _reviewable(self, subject: Subject, changed: Changed, named: Source) -> list[Found]:
+        """What the request names, the files that changed, and what they may touch."""
+        found: list[Found] = []
+        with suppress(NotFound):
+            found += await named(subject)
+        found.append(_changed(changed))
+        # Changes in documents alone reach no source file; that they are there is told all the same.
+        with suppress(NotFound):
+            found += await self.facts(
+                subject.root,
+                changed.paths[:MOST_PATHS],
+                chars=min(CHANGED_CHARS, changed.size),
+            )
+        return list({one.id: one for one in reversed(found)}.values())[::-1]
 
     async def facts(
         self, root: Path, paths: Sequence[str], symbols: Sequence[str] = (), *, chars: int
@@ -120,6 +142,14 @@ def _review(said: Review) -> Found:
         f"code-review-graph: risk {said.risk:.2f}",
         "\n".join([said.summary, *first, *gaps]),
     )
+
+
+def _changed(changed: Changed) -> Found:
+    """The files that a review is about, by name."""
+    more = len(changed.paths) - MOST_PATHS
+    names = [*changed.paths[:MOST_PATHS], *([f"and {more} more"] if more > 0 else [])]
+    head = conditions.changes(changed.base, len(changed.paths), complete=changed.complete)
+    return Found("graph:changed", "graph", head, "\n".join(names))
 
 
 def _files(paths: Sequence[str], reached: Sequence[Reach]) -> list[Found]:

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mufakat.core.base import ConversationId, Event, InvalidInput, NotAllowed
+from mufakat.core.base import (
+    Conflict,
+    ConversationId,
+    Event,
+    InvalidInput,
+    LoggedEvent,
+    NotAllowed,
+    Revision,
+    TurnId,
+)
 from mufakat.core.coordination import identity
 from mufakat.core.coordination.principal import Principal
 from mufakat.core.knowledge import native_session
@@ -25,6 +35,9 @@ from mufakat.services.knowledge import place
 
 BATCH = 200
 """Messages of one transaction: others write in between."""
+PAGE = 1_000
+OWN = "turn.session"
+"""What the log says when an engine has named the session of a turn of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +81,39 @@ class Sessions:
         self._scrub = scrub
         self._person = person
         self._host = host
+        self._own: dict[tuple[str, str], ConversationId] = {}
+        self._read = Revision(0)
 
     async def list(self, by: Principal, project: str = "") -> Listing:
-        """Those of a project, newest first; for the person whose files they are alone."""
+        """Those of a project, newest first; for the person whose files they are alone.
+
+        What Mufakat itself has started is a conversation already, so it is left out with a word.
+        """
         here, known = await self._known(by, project)
         found, skips = await self._library.list(Path(here.path))
-        items = [Listed(self._clean(one), _of(known, one.engine, one.id)) for one in found]
-        return Listing(tuple(items), tuple(skips))
+        own = await self._ours()
+        items = [
+            Listed(self._clean(one), _of(known, one.engine, one.id))
+            for one in found
+            if (one.engine, one.id) not in own
+        ]
+        ours = Counter(one.engine for one in found if (one.engine, one.id) in own)
+        said = [Skip(engine, _left_out(count)) for engine, count in sorted(ours.items())]
+        return Listing(tuple(items), (*skips, *said))
 
     async def take_over(self, by: Principal, engine: str, id: str, project: str = "") -> Result:
-        """Keep a session as a conversation; the same one again adds only what is new."""
+        """Keep a session as a conversation; the same one again adds only what is new.
+
+        Raises Conflict for one that Mufakat itself has started: all of it is there already.
+        """
         here, known = await self._known(by, project)
         session = await self._library.read(Path(here.path), id, engine=engine)
+        home = (await self._ours()).get((session.engine, session.id))
+        if home is not None:
+            raise Conflict(
+                f"Mufakat itself started the session {id[:64]}: it is the conversation {home}.",
+                fix=f"Nothing is to be taken over; read it: mufakat conversations show {home}",
+            )
         turns = session.turns
         if not turns:
             raise InvalidInput(f"In the session {id[:64]} nobody has said anything.")
@@ -93,6 +127,20 @@ class Sessions:
             added += max(0, after.turns - before.turns)
             before = after
         return Result(before, added)
+
+    async def _ours(self) -> Mapping[tuple[str, str], ConversationId]:
+        """Sessions that engines began for turns of ours, from the log, as far as it has grown.
+
+        What is kept to be resumed would not do: a session is dropped when another takes its place.
+        """
+        while True:
+            page = await self._store.read(lambda tx: _named(tx, self._read))
+            for one, engine in page:
+                session = str(one.data.get("session", ""))
+                self._own[engine, session] = ConversationId(str(one.data.get("conversation", "")))
+            if len(page) < PAGE:
+                return self._own
+            self._read = page[-1][0].revision
 
     async def _batch(
         self, before: Imported, session: NativeSession, batch: Sequence[NativeTurn]
@@ -155,6 +203,20 @@ def _append(tx: Transaction, begun: Imported, drafts: Sequence[Draft], digest: s
     done = replace(begun, turns=begun.turns + len(drafts), digest=digest, at=tx.now())
     tx.imports.keep(done)
     return done
+
+
+def _named(tx: Transaction, after: Revision) -> list[tuple[LoggedEvent, str]]:
+    """The next events of the log in which an engine named its session, and whose it is."""
+    page = tx.events.after(after, limit=PAGE, kinds=(OWN,))
+    turns = {one.subject: tx.turns.get(TurnId(one.subject)) for one in page}
+    return [(one, turn.engine if (turn := turns[one.subject]) else "") for one in page]
+
+
+def _left_out(count: int) -> str:
+    what = (
+        "a session that Mufakat itself" if count == 1 else f"{count:,} sessions that Mufakat itself"
+    )
+    return f"{what} started: what was said there is in its conversations already"
 
 
 def _of(known: Sequence[Imported], engine: str, session: str) -> Imported | None:

@@ -1,4 +1,7 @@
-"""Routes of documents: search them, read them, leave notes on them."""
+"""Routes of documents: search them, read them, leave notes on them.
+
+The name of a document is any path, so it comes last and after a word of its own.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 from fastapi import Query as QueryOf
-from starlette.convertors import Convertor, register_url_convertor
 
 from mufakat.server.http import document_views as views
 from mufakat.server.http.door import By, Here
@@ -16,19 +18,6 @@ from mufakat.server.http.schemas import docs as shapes
 router = APIRouter(prefix="/docs", tags=["docs"])
 
 
-class DocumentName(Convertor[str]):
-    """A document in an address: its name holds slashes, and does not end like its notes."""
-
-    regex = r"(?!.*/notes$).+"
-
-    def convert(self, value: str) -> str:
-        return value
-
-    def to_string(self, value: str) -> str:
-        return value
-
-
-register_url_convertor("document", DocumentName())
 Document = Annotated[str, Path(min_length=1, max_length=400, description="Name, with slashes.")]
 
 
@@ -42,7 +31,7 @@ async def search(here: Here, by: By, query: Annotated[shapes.DocumentSearch, Que
     return Json({"items": items, "next": None, "why": found.why})
 
 
-@router.get("/{name:document}", response_model=shapes.Document)
+@router.get("/page/{name:path}", response_model=shapes.Document)
 async def one(
     here: Here, by: By, name: Document, query: Annotated[shapes.Section, QueryOf()]
 ) -> Json:
@@ -54,7 +43,7 @@ async def one(
     return Json({**views.passage(found.passage), "notes": notes})
 
 
-@router.post("/{name:path}/notes", response_model=shapes.Note, status_code=201)
+@router.post("/notes/{name:path}", response_model=shapes.Note, status_code=201)
 async def note(here: Here, by: By, name: Document, body: shapes.NewNote) -> Json:
     """Leave a note for whoever reads the document next in this project."""
     left = await here.app.knowledge.documents.note(by, name, body.text, project=body.project)

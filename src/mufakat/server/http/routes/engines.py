@@ -34,9 +34,19 @@ async def doctor(here: Here) -> Json:
         | {
             "platform_support": asdict(app.platform_support),
             "store": views.health(health),
+            "embedding": await _embedding(app),
             "settings": summary(app.settings),
         }
     )
+
+
+async def _embedding(app: App) -> dict[str, str]:
+    """The model behind the vectors, asked once; an engine of `none` has no problem."""
+    engine, vectors = app.settings.embedding.engine, app.knowledge.vectors
+    if vectors is None:
+        return {"engine": engine, "model": "", "problem": ""}
+    problem = await vectors.probe()
+    return {"engine": engine, "model": vectors.model, "problem": problem}
 
 
 async def _engines(app: App) -> dict[str, Any]:

@@ -22,15 +22,27 @@ router = APIRouter(tags=["search"])
 async def code(here: Here, by: By, query: Annotated[shapes.CodeSearch, QueryOf()]) -> Json:
     """Find pieces of a project's code; while it is indexed, among what is read so far."""
     found = await here.app.knowledge.search.search(
-        by, query.q, project=query.project, limit=query.limit, chars=query.chars or None
+        by,
+        query.q,
+        project=query.project,
+        limit=query.limit,
+        chars=query.chars or None,
+        way=query.way,
     )
-    return Json({"items": [asdict(hit) for hit in found.hits], "next": None, "why": found.why})
+    items = [asdict(hit) for hit in found.hits]
+    return Json({"items": items, "next": None, "why": found.why, "listing": found.listing})
 
 
 @router.post("/projects/{id}/index", response_model=shapes.Index, status_code=202)
-async def begin(here: Here, by: By, id: Id, body: requests.Nothing) -> Json:
+async def begin(here: Here, by: By, id: Id, body: shapes.Refresh) -> Json:
     """Begin to bring the index of a project up to date; the answer does not wait for it."""
-    return Json(_standing(await here.app.knowledge.search.begin(by, id)), 202)
+    return Json(_standing(await here.app.knowledge.search.begin(by, id, anew=body.anew)), 202)
+
+
+@router.post("/projects/{id}/index/cancel", response_model=shapes.Index)
+async def cancel(here: Here, by: By, id: Id, body: requests.Nothing) -> Json:
+    """Stop making the index of a project; what has been read is kept, the next search goes on."""
+    return Json(_standing(await here.app.knowledge.search.cancel(by, id)))
 
 
 @router.get("/projects/{id}/index", response_model=shapes.Index)
@@ -44,6 +56,7 @@ def _standing(found: Standing) -> dict[str, Any]:
     return {
         "files": found.files,
         "running": found.running,
+        "complete": found.complete,
         "done": found.done,
         "of": found.of,
         "commit": last.commit,

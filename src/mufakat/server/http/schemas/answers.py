@@ -240,11 +240,20 @@ class StoreHealth(Answer):
     facts: dict[str, str]
 
 
+class Embedding(Answer):
+    """The model behind the vectors of what was said; `engine` is `none` where none is set."""
+
+    engine: str
+    model: str
+    problem: str
+
+
 class Doctor(Engines):
     """Everything that can be wrong with an installation."""
 
     platform_support: dict[str, bool]
     store: StoreHealth
+    embedding: Embedding
     settings: dict[str, Any]
 
 

@@ -6,8 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from mufakat.ports.knowledge import Way
 from mufakat.server.http.schemas.answers import Answer
-from mufakat.server.http.schemas.requests import MaybeId, Plain, Query
+from mufakat.server.http.schemas.requests import Body, MaybeId, Plain, Query
 
 
 class CodeSearch(Query):
@@ -19,6 +20,18 @@ class CodeSearch(Query):
     limit: Annotated[int, Field(ge=1, le=50), Plain] = 10
     chars: Annotated[int, Field(ge=0, le=200_000), Plain] = 20_000
     """Of all texts together; 0 is no limit of its own."""
+    way: Way = Way.WORDS
+    """`exact` finds the text as it is written, `rawq` asks that program where it is installed.
+
+    `files` finds the files that a described change touches; `chars` is the room of its listing.
+    """
+
+
+class Refresh(Body):
+    """How an index is brought up to date."""
+
+    anew: bool = False
+    """Throw away what there is and read every file; not for agents."""
 
 
 class CodeHit(Answer):
@@ -45,6 +58,8 @@ class CodeHits(Answer):
     next: None
     why: str
     """Why there are none, or not all; else empty."""
+    listing: str
+    """For `files`: a tree of the names of many more, best folders first; else empty."""
 
 
 class LeftOut(Answer):
@@ -59,6 +74,8 @@ class Index(Answer):
 
     files: int
     running: bool
+    complete: bool
+    """Whether all files were read once: until then a search knows a part of them."""
     done: int
     """Files read of those that this refresh has to read."""
     of: int
