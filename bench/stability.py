@@ -70,7 +70,7 @@ async def _turns(rng: random.Random) -> Seen:
 async def _turn(kept: Store, packing: Packing, conversation: Conversation, given: Case) -> Pack:
     """Pack as a turn does, and hold the window for the next one."""
     memory = await kept.read(
-        lambda tx: packing.load(tx, conversation, AgentId("a_claude"), asked=0)
+        lambda tx: packing.reading.load(tx, conversation, AgentId("a_claude"), asked=0)
     )
     facts = tables.facts(given, memory.history, memory.speakers)
     made = assemble.assemble(facts, tables.twenty(given))

@@ -40,7 +40,9 @@ class Contender:
     def facts(self) -> Facts:
         """All that a request needs, read from the store in one snapshot."""
         loading = self._store.read(
-            lambda tx: self._packing.load(tx, self._conversation, AgentId("a_claude"), asked=0)
+            lambda tx: self._packing.reading.load(
+                tx, self._conversation, AgentId("a_claude"), asked=0
+            )
         )
         memory = self._loop.run_until_complete(loading)
         return tables.facts(self._given, memory.history, memory.speakers)

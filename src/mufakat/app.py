@@ -6,7 +6,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from mufakat.retrieval.library import LocalLibrary
 from mufakat.sdk import hook_command
 from mufakat.services import ids, talk
 from mufakat.services.acceptance import Acceptance
+from mufakat.services.branches import Branches
 from mufakat.services.coordination import credentials
 from mufakat.services.coordination import rulebook as rulebooks
 from mufakat.services.coordination.act import Outside
@@ -46,6 +47,7 @@ from mufakat.services.coordination.sessions import Sessions
 from mufakat.services.coordination.states import States
 from mufakat.services.coordination.timer import Timer
 from mufakat.services.coordination.waiting import Waiting
+from mufakat.services.deliberation.roundtables import Roundtables
 from mufakat.services.feed import Feed
 from mufakat.services.knowledge import memory
 from mufakat.services.ledger import Ledger
@@ -82,7 +84,9 @@ class App:
     settings: Settings
     store: Store
     talk: Talk
+    branches: Branches
     turns: Turns
+    roundtables: Roundtables
     packs: Packs
     roster: Roster
     feed: Feed
@@ -104,7 +108,7 @@ class App:
     knowledge: Knowledge
     chat: Bridge
     chat_secrets: ChatSecrets
-    platform_support: Support
+    platform_support: Support = field(default_factory=support.platform_support)
     """What this machine offers to keep hold of processes."""
 
     async def close(self) -> None:
@@ -112,6 +116,7 @@ class App:
         await self.chat.close()
         await self.timer.close()
         await self.knowledge.close()
+        await self.roundtables.close()
         await self.turns.close()
         await self.store.close()
 
@@ -132,6 +137,7 @@ async def build(settings: Settings, *, address: str = "") -> App:
         await app.agents.prepare(alone=_alone(store))
         await app.presence.recover()
         await app.turns.recover(alone=_alone(store))
+        await app.roundtables.recover(alone=_alone(store))
         await app.metrics.begin()
         app.timer.start()
         app.chat.start()
@@ -144,19 +150,20 @@ async def build(settings: Settings, *, address: str = "") -> App:
 
 def _assemble(settings: Settings, store: Store, *, address: str) -> App:
     home, host = settings.home, socket.gethostname()
-    scrub, roster = _scrub(settings), _roster(settings)
+    scrub, roster, shared = _scrub(settings), _roster(settings), chat_secrets(settings.chat)
     person = talk.person_identity(host, _made_once(home / INSTANCE, ids.instance))
     looked_up = knowledge.build(settings, store, scrub, roster=roster, person=person, host=host)
-    turns = _turns(settings, store, roster, looked_up, person=person, address=address)
-    processes, rulebook = LocalProcesses(), Rulebook(home / rulebooks.FILE)
+    turns, roundtables = _turns(settings, store, roster, looked_up, person=person, address=address)
+    processes, rulebook, metrics = LocalProcesses(), Rulebook(home / rulebooks.FILE), Metrics(store)
     presence, join = Presence(store, server=person), credentials.digest(_join_token(home))
-    metrics, shared = Metrics(store), chat_secrets(settings.chat)
     agents = Agents(store, processes, host=host, person=person, join_digest=join)
     return App(
         settings=settings,
         store=store,
         talk=Talk(store, scrub, person=person),
+        branches=Branches(store, scrub, person=person),
         turns=turns,
+        roundtables=roundtables,
         packs=Packs(store),
         roster=roster,
         feed=Feed(store),
@@ -172,15 +179,12 @@ def _assemble(settings: Settings, store: Store, *, address: str) -> App:
         leases=Leases(store, rulebook, scrub=scrub),
         policy=Policy(store, rulebook),
         waiting=Waiting(store, scrub),
-        timer=_timer(
-            settings, store, processes, turns=turns, rulebook=rulebook, host=host, presence=presence
-        ),
+        timer=_timer(settings, store, processes, turns=turns, rulebook=rulebook, presence=presence),
         metrics=metrics,
         ledger=Ledger(store, scrub),
         knowledge=looked_up,
         chat=_bridge(settings, store, scrub, shared),
         chat_secrets=shared,
-        platform_support=support.platform_support(),
     )
 
 
@@ -191,13 +195,12 @@ def _timer(
     *,
     turns: Turns,
     rulebook: Rulebook,
-    host: str,
     presence: Presence,
 ) -> Timer:
     return Timer(
         store,
         processes,
-        host=host,
+        host=socket.gethostname(),
         outside=Outside(lambda ask, key: turns.ask(ask, key=key), webhook.call),
         rules=rulebook.of,
         quiet_seconds=settings.turn_seconds,
@@ -246,7 +249,7 @@ def _turns(
     *,
     person: str,
     address: str,
-) -> Turns:
+) -> tuple[Turns, Roundtables]:
     library, scrub = LocalLibrary(settings.home), looked_up.scrub
     packing = Packing(
         store,
@@ -270,7 +273,8 @@ def _turns(
         pulls=looked_up.pulls,
     )
     accepting = Acceptance(scrub, socket.gethostname(), person)
-    return Turns(store, roster, packing, runner, accepting)
+    turns = Turns(store, roster, packing, runner, accepting)
+    return turns, Roundtables(store, roster, packing, turns, accepting)
 
 
 def _roster(settings: Settings) -> Roster:

@@ -64,7 +64,7 @@ async def test_old_tool_results_do_not_count_for_what_they_are_not_told_in(house
 
 async def read(house: House, found: Conversation) -> HistoryFacts:
     packing = house.app.turns._packing  # noqa: SLF001
-    memory = await house.app.store.read(lambda tx: packing.load(tx, found, None, asked=0))
+    memory = await house.app.store.read(lambda tx: packing.reading.load(tx, found, None, asked=0))
     return memory.history
 
 

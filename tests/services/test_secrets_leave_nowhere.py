@@ -36,9 +36,9 @@ class Talkative:
     async def run(self, run: object, on_event: object, cancel: object) -> Reply:
         for start in range(0, len(self.whole), 37):
             await on_event(stream.Text(self.whole[start : start + 37]))  # type: ignore[operator]
-        tool = stream.ToolStarted("t1", "Bash", self.whole[:3_000])
-        await on_event(tool)  # type: ignore[operator]
-        ended = stream.ToolEnded("t1", ToolStatus.DONE, self.whole)
+        call = stream.Tool("t1", "Bash", ToolStatus.RUNNING, input=self.whole[:3_000])
+        await on_event(call)  # type: ignore[operator]
+        ended = stream.Tool("t1", "Bash", ToolStatus.OK, output=self.whole)
         await on_event(ended)  # type: ignore[operator]
         return Reply(Status.DONE, text=self.whole)
 
@@ -88,7 +88,9 @@ async def test_row_36_twin_without_the_scrub_they_are_everywhere(
         return Scrubbed(text)
 
     monkeypatch.setattr(secrets, "scrub", blind)
-    for part in (house.app.turns._packing, house.app.turns._runner, house.app.ledger):  # noqa: SLF001
+    packing = house.app.turns._packing  # noqa: SLF001
+    packing.scrub = blind
+    for part in (packing.reading, house.app.turns._runner, house.app.ledger):  # noqa: SLF001
         part._scrub = blind  # noqa: SLF001
     ways = await told(house, texts)
     for way in ways.values():

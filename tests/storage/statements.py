@@ -6,10 +6,12 @@ from types import ModuleType
 
 from mufakat.storage import (
     agents,
+    branches,
     consents,
     conversations,
     credentials,
     cursors,
+    decisions,
     envelopes,
     events,
     gates,
@@ -28,6 +30,7 @@ from mufakat.storage import (
     reactions,
     recall,
     rooms,
+    roundtables,
     topics,
     turns,
     usage,
@@ -37,10 +40,12 @@ from mufakat.storage import (
 
 MODULES: tuple[ModuleType, ...] = (
     agents,
+    branches,
     consents,
     conversations,
     credentials,
     cursors,
+    decisions,
     envelopes,
     events,
     gates,
@@ -59,6 +64,7 @@ MODULES: tuple[ModuleType, ...] = (
     reactions,
     recall,
     rooms,
+    roundtables,
     topics,
     turns,
     usage,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
-from mufakat.cli import attach, ids, listing, output
+from mufakat.cli import attach, branch_rows, ids, listing, output
 from mufakat.cli.session import Group, Session, use
 from mufakat.core.terminal_text import clean
 from mufakat.sdk.client import Client, Query
@@ -36,7 +36,7 @@ def command(ctx: click.Context) -> int:
 @listing.paged("conversation", limit=50)
 @use
 def list_command(session: Session, /, project: str, before: str, limit: int) -> int:
-    """List conversations, the newest first.
+    """List conversations, the newest first; branches stand below what they came from.
 
     \b
     Example:
@@ -51,7 +51,16 @@ def list_command(session: Session, /, project: str, before: str, limit: int) -> 
         row=_row,
         right="c",
         command="mufakat conversations list",
+        arrange=_as_tree,
     )
+
+
+def _as_tree(client: Client, items: Sequence[dict[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Conversations of a page with their branches below them."""
+    if not items:
+        return items
+    found = client.get("/branches", {"archived": "1"})["items"]
+    return branch_rows.arranged(items, {one["id"]: one for one in found})
 
 
 def _row(item: Mapping[str, Any]) -> tuple[str, str, str, str]:

@@ -9,10 +9,11 @@ import click
 
 from mufakat.cli import attach, output
 from mufakat.cli.session import Session
-from mufakat.sdk.client import Query
+from mufakat.sdk.client import Client, Query
 
 F = TypeVar("F", bound=Callable[..., Any])
 Row = Callable[[Mapping[str, Any]], Sequence[str]]
+Arrange = Callable[[Client, Sequence[dict[str, Any]]], Sequence[Mapping[str, Any]]]
 
 
 def paged(thing: str, *, limit: int) -> Callable[[F], F]:
@@ -43,17 +44,20 @@ def show(
     row: Row,
     right: str = "",
     command: str,
+    arrange: Arrange | None = None,
 ) -> int:
     """Print a page as a table, say when it is empty and how to go on behind it.
 
-    `right` names the columns to set flush right, `command` is what lists the next page.
+    `right` names the columns to set flush right, `command` is what lists the next page; `arrange`
+    puts the items of a table into another order.
     """
     with attach.attached(session) as client:
         found = client.get(path, query)
+        items = arrange(client, found["items"]) if arrange and not session.json else found["items"]
     if session.json:
         click.echo(output.json_text(found))
         return 0
-    rows = [tuple(row(item)) for item in found["items"]]
+    rows = [tuple(row(item)) for item in items]
     if not rows:
         click.echo('There is nothing yet. Ask something: mufakat ask "…"', err=True)
         return 0

@@ -18,8 +18,10 @@ from mufakat.cli.session import Session, shared_options
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "ask": "Ask an agent and show its answer.",
+        "rt": "Put one question to several agents, in rounds, and see what they come to.",
         "up": "Start the server, or say where it runs.",
         "conversations": "List conversations and read them.",
+        "branch": "Branches: a conversation that goes another way from one of its messages.",
         "pack": "See what an agent was told, or would be told.",
         "turns": "List, cancel and retry requests.",
         "agents": "List who takes part: identity, state, since when, open messages.",

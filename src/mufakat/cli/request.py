@@ -54,20 +54,27 @@ def build(given: Mapping[str, Any]) -> dict[str, Any]:
     """Make the body of a request, refusing what can never work before anything is sent."""
     from mufakat.services import request
 
-    prompt = _prompt(given["prompt"])
+    prompt = prompt_of(given["prompt"])
     if given["budget"] is not None and given["budget"] <= 0:
         limits = f"{request.MIN_BUDGET:,} to {request.MAX_BUDGET:,} characters"
         raise InvalidInput(
             f"A budget of {given['budget']} characters is out of range.",
             fix=f"Give {limits}, or leave it out.",
         )
-    project = str(request.folder(str(Path(given["project"] or ".").expanduser().absolute())))
+    project = folder_of(given["project"])
     asked = {name: given[name] for name in CHOICES if given[name]}
     request.validate(request.Ask(prompt, project, **asked))
     return {"prompt": prompt, "project": project} | asked
 
 
-def _prompt(given: str | None) -> str:
+def folder_of(given: str) -> str:
+    """The project's folder, by default the current one; raises InvalidInput."""
+    from mufakat.services import request
+
+    return str(request.folder(str(Path(given or ".").expanduser().absolute())))
+
+
+def prompt_of(given: str | None) -> str:
     """The prompt from the command line, or from stdin where it is `-` or left out."""
     if given is not None and given != "-":
         return readable(os.fsencode(given))

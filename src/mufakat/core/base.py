@@ -12,6 +12,7 @@ MessageId = NewType("MessageId", str)
 TurnId = NewType("TurnId", str)
 PackId = NewType("PackId", str)
 AgentId = NewType("AgentId", str)
+RoundtableId = NewType("RoundtableId", str)
 Revision = NewType("Revision", int)
 """Position in the event log: gapless, in commit order, from 1."""
 Millis = NewType("Millis", int)

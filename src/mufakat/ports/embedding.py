@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from typing import NewType, Protocol
 
 Vector = NewType("Vector", bytes)
@@ -47,7 +47,7 @@ class Compared(Protocol):
     @property
     def deviation(self) -> float: ...
 
-    def best(self, count: int, among: Collection[int] | None = None) -> Sequence[int]:
+    def best(self, count: int, among: Container[int] | None = None) -> Sequence[int]:
         """The nearest turns, nearest first; `among` are the conversations to look in, by number."""
         ...
 

@@ -26,6 +26,8 @@ class Capabilities:
     resume: bool = False
     system_on_resume: bool = False
     """A new system text is honoured in a resumed session."""
+    fork: bool = False
+    """Goes on from a copy of a session, which itself stays as it is."""
     mcp: bool = False
     hooks: bool = False
     cumulative_usage: bool = False
@@ -35,6 +37,8 @@ class Capabilities:
     """Largest prompt it takes, in characters."""
     window_tokens: int | None = None
     """The model's window, where the settings or the engine say so."""
+    vendor: str = ""
+    """Who makes its models, where they are one's own."""
     is_model: bool = True
     """False for the scripted demo engine."""
 
@@ -82,6 +86,8 @@ class Run:
     model: str = ""
     resume: str = ""
     """Session to resume, empty for a fresh one."""
+    fork: bool = False
+    """Go on in a copy of that session; an engine that cannot answers SESSION_LOST."""
     running_total: Usage = field(default_factory=Usage)
     """The engine's counter at the end of the turn before, for engines that accumulate."""
     mcp: tuple[McpServer, ...] = ()

@@ -29,7 +29,8 @@ from mufakat.core.talk.message import Draft, Kind, Message, Said
 from mufakat.core.talk.session import Session
 from mufakat.core.talk.turn import Status, Turn
 from mufakat.core.talk.usage import Usage
-from mufakat.ports import coordination, documents
+from mufakat.ports import coordination, deliberation, documents
+from mufakat.ports.branches import Branches
 from mufakat.ports.recall import Recall, Vectors
 
 T = TypeVar("T")
@@ -54,12 +55,17 @@ class Conversations(Protocol):
     def list(
         self, *, project: ProjectId | None = None, before: str = "", limit: int = 50
     ) -> Sequence[Conversation]:
-        """Newest first (by id, descending); `before` is the id where the page before ended."""
+        """Newest first (by id, descending); `before` is the id where the page before ended.
+
+        Branches that are archived or deleted are left out.
+        """
         ...
 
     def find(self, prefix: str) -> Sequence[Conversation]:
         """Conversations whose id starts with `prefix`, at most ten."""
         ...
+
+    def rename(self, id: ConversationId, title: str) -> None: ...
 
     def hold_window(self, id: ConversationId, start: int) -> None:
         """Keep the first message of the history window."""
@@ -322,6 +328,9 @@ class Transaction(Protocol):
     imports: documents.Imports
     usage: Usages
     vectors: Vectors
+    roundtables: deliberation.Roundtables
+    decisions: deliberation.Decisions
+    branches: Branches
 
     def now(self) -> Millis:
         """The store's high-water clock: never behind anything it answered before."""

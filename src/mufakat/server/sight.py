@@ -91,6 +91,13 @@ class _Part:
         if not thread:
             return False
         if thread not in self._threads:
-            found = await self._app.talk.conversation(thread)
-            self._threads[thread] = self._sight.within(found.project)
+            self._threads[thread] = await self._within(thread)
         return self._threads[thread]
+
+    async def _within(self, thread: str) -> bool:
+        try:
+            found = await self._app.talk.conversation(thread)
+        except NotFound:
+            # A branch that was deleted since.
+            return False
+        return self._sight.within(found.project)

@@ -13,7 +13,7 @@ from mufakat.core.talk.message import Kind
 from mufakat.core.talk.turn import Failure, Reply, Status, Turn
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Transaction
-from mufakat.services import idempotency, ids, job, request, talk, turn_record
+from mufakat.services import branch_state, idempotency, ids, job, request, talk, turn_record
 from mufakat.services.coordination import agents, pause, runs
 from mufakat.services.job import Job
 from mufakat.services.request import Ask
@@ -65,6 +65,17 @@ class Acceptance:
         idempotency.keep(tx, key, digest, queued.id)
         return Accepted(queue(tx, queued), known=False)
 
+    def take_seat(
+        self, tx: Transaction, conversation: Conversation, ask: Ask, *, label: str
+    ) -> Agent:
+        """A new agent for one seat of one table, also where its engine has others there.
+
+        It does not follow the conversation: its table tells it what it may hear.
+        """
+        return self._new_agent(
+            tx, conversation, ask, persona=f"seat {label} of {ask.table}", follows=False
+        )
+
     def newcomer(self, engine: str) -> str:
         """How a preview names an agent that does not exist yet."""
         return str(identity.assign(engine, self.host, instance="0" * 32))
@@ -80,6 +91,17 @@ class Acceptance:
         found = agent_for(tx, conversation, ask)
         if found is not None:
             return found
+        return self._new_agent(tx, conversation, ask, persona=ask.persona)
+
+    def _new_agent(
+        self,
+        tx: Transaction,
+        conversation: Conversation,
+        ask: Ask,
+        *,
+        persona: str,
+        follows: bool = True,
+    ) -> Agent:
         name, instance = agents.allot(tx, ask.engine, self.host)
         created = tx.agents.add(
             Agent(
@@ -88,22 +110,23 @@ class Acceptance:
                 identity=name,
                 engine=ask.engine,
                 role=ask.role,
-                persona=ask.persona,
+                persona=persona,
                 created=tx.now(),
             )
         )
-        runs.seat(tx, created, conversation, instance=instance)
+        runs.seat(tx, created, conversation, instance=instance, follows=follows)
         return created
 
 
 def conversation_in(tx: Transaction, id: str, project: ProjectId) -> Conversation:
-    """The conversation that a request names; raises Conflict where it is another project's."""
+    """The conversation that a request names; raises Conflict where nothing may be asked in it."""
     found = talk.resolve(tx, id, project=project)
     if found.project != project:
         raise Conflict(
             f"Conversation {found.id} belongs to another project.",
             fix="Ask from its folder, or leave the conversation out.",
         )
+    branch_state.refuse_closed(tx, found.id)
     return found
 
 
@@ -132,6 +155,7 @@ def again(tx: Transaction, id: str, *, key: str, server: str) -> Accepted:
         raise Conflict(
             f"The turn is {old.status}.", fix="Only turns that ended without success are retried."
         )
+    branch_state.refuse_closed(tx, old.conversation)
     fresh = Turn(
         id=TurnId(ids.new("t", tx.now())),
         conversation=old.conversation,

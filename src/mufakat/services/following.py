@@ -61,6 +61,7 @@ def again(
             running_total=reply.running_total or session.running_total,
         ),
         resume_why="a follow-up of the same turn",
+        fork=False,
     )
 
 
@@ -77,6 +78,7 @@ def anew(
         delivery=packing.fresh(whole, capabilities, nonce=packed.facts.nonce),
         session=None,
         resume_why="a follow-up of the same turn; the engine cannot resume",
+        fork=False,
     )
 
 

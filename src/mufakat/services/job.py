@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 
 from mufakat.core.base import NotFound
 from mufakat.core.talk.agent import Agent
 from mufakat.core.talk.conversation import Conversation
 from mufakat.core.talk.message import Message
 from mufakat.core.talk.turn import Turn
+from mufakat.ports.engine import Engine
 from mufakat.ports.store import Transaction
 from mufakat.services import request, talk
+from mufakat.services.packing import Packed
 from mufakat.services.request import Ask
+
+Brief = Callable[["Job", Engine, str], Awaitable[Packed]]
+"""Makes the pack of a job for an engine; the text is the nonce of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,10 @@ class Job:
     agent: Agent
     prompt: Message
     cancel: asyncio.Event
+    copied: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the engine has begun: a session that was to be copied has been."""
+    brief: Brief | None = None
+    """Makes the pack where a job beyond the turn knows what is to be told."""
 
 
 def of(tx: Transaction, turn: Turn) -> Job:

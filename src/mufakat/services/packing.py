@@ -4,62 +4,45 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from mufakat.core import quote
-from mufakat.core.base import AgentId, InvalidInput, NotFound
+from mufakat.core.base import InvalidInput, NotFound
 from mufakat.core.coordination.digest import Digest
-from mufakat.core.knowledge.found import Found
-from mufakat.core.pack import assemble, deliver, history, mode, parity
+from mufakat.core.pack import assemble, deliver, mode, parity
 from mufakat.core.pack.assemble import Pack
 from mufakat.core.pack.budget import Impossible
 from mufakat.core.pack.conditions import Conditions
 from mufakat.core.pack.deliver import Delivery
-from mufakat.core.pack.facts import Facts, HistoryFacts, Speaker
+from mufakat.core.pack.facts import Facts
 from mufakat.core.pack.sections import coordination, table
-from mufakat.core.pack.tiering import Decision
 from mufakat.core.talk import session
-from mufakat.core.talk.agent import Agent, Role
+from mufakat.core.talk.agent import Agent, Permission, Role
+from mufakat.core.talk.branch_fork import Fork
 from mufakat.core.talk.conversation import Conversation
-from mufakat.core.talk.message import Kind, Message
-from mufakat.core.talk.session import Place, Resume, Session
+from mufakat.core.talk.session import Fresh, Place, Resume, Session
 from mufakat.ports.engine import Capabilities, Engine
 from mufakat.ports.library import Gathered, Library
 from mufakat.ports.scrub import Scrub
-from mufakat.ports.store import Store, Transaction
-from mufakat.services import request, seats
-from mufakat.services.knowledge import tiering
+from mufakat.ports.store import Store
+from mufakat.services import forking, request
 from mufakat.services.knowledge.gathering import Gathering, Known, Subject
 from mufakat.services.knowledge.reviewing import Reviewing, Seen
+from mufakat.services.reading import Memory, Reading, Topics
 from mufakat.services.request import Ask
 
-MIN_CHUNK, MAX_CHUNK = 20, 500
-"""Messages read at a time while the budget is not yet covered."""
 PREVIEW = "0" * 16
 """Nonce of a pack that no run gets: no request carries it."""
-Topics = Callable[[Transaction, Conversation], Sequence[Found]]
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """What the store knows for a request, read in one snapshot."""
+class Looked:
+    """What was read for a request beside the store."""
 
-    history: HistoryFacts
-    speakers: tuple[Speaker, ...] = ()
-    session: Session | None = None
-    system: str = ""
-    """Text of the session's system slot."""
-    digest: Digest | None = None
-    """What is new for the agent beside the conversation."""
-    conversation: Conversation | None = None
-    """As it stands in the store; None for one that is not there yet."""
-    topics: Sequence[Found] = ()
-    """What the conversation came to before its window."""
-    tiering: tuple[Decision, ...] = ()
-    attached: bool = False
-    """Sessions are linked to the conversation by hand."""
+    gathered: Gathered
+    seen: Seen
+    known: Known
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +61,8 @@ class Packed:
     """What of the coordination the pack tells."""
     instructions: tuple[str, ...] = ()
     """Native files that the engine loads beside the pack."""
+    fork: bool = False
+    """The session is another conversation's: the engine goes on in a copy of it."""
 
 
 class Packing:
@@ -98,13 +83,12 @@ class Packing:
     ) -> None:
         self._store = store
         self._library = library
-        self._scrub = scrub
+        self.scrub = scrub
         self.budget = budget
         self._gather_seconds = gather_seconds
         self._gathering = gathering or Gathering({}, scrub, seconds=gather_seconds)
         self._reviewing = reviewing or Reviewing(seconds=gather_seconds)
-        self._topics = topics
-        self._adaptive = adaptive
+        self.reading = Reading(scrub, budget=budget, topics=topics, adaptive=adaptive)
 
     def budget_for(self, ask: Ask, engine: Engine) -> int:
         """Characters that are wanted: the request's or the setting's, within what it takes."""
@@ -114,6 +98,15 @@ class Packing:
     def persona(self, name: str) -> str:
         """The text of a persona, empty for none; raises NotFound with the names there are."""
         return self._library.persona(name) if name else ""
+
+    def prompt(self, name: str) -> str:
+        """A prompt of the product's own."""
+        return self._library.prompt(name)
+
+    def permission(self, role: str) -> Permission:
+        """What a role may do; one that is no longer there may have done anything."""
+        found = {one.name: one.permission for one in self._library.roles()}
+        return found.get(role, Permission.DEVELOP)
 
     def role(self, name: str, engine: Engine) -> Role:
         """The role of that name, where the engine can keep to what it permits."""
@@ -136,7 +129,7 @@ class Packing:
     ) -> Memory:
         """Read a conversation as far as a pack needs it; a budget of 0 takes the setting."""
         return await self._store.read(
-            lambda tx: self.load(tx, conversation, agent.id, asked=asked, budget=budget)
+            lambda tx: self.reading.load(tx, conversation, agent.id, asked=asked, budget=budget)
         )
 
     async def pack(
@@ -153,8 +146,12 @@ class Packing:
         `nonce` marks the requests for more that the run may make; a session that knows one keeps
         it, so that it need not be told with every turn.
         """
-        session = memory.session
-        nonce = (parity.nonce_of(session.told) if session else "") or nonce
+        looked = await self.look(ask, memory)
+        return self.made(ask, memory, looked, identity=identity, engine=engine, nonce=nonce)
+
+    async def look(self, ask: Ask, memory: Memory) -> Looked:
+        """Read the project, and ask the sources of the sections that will be told."""
+        session = memory.session or (memory.fork.session if memory.fork else None)
         gathered, (seen, known) = await asyncio.gather(
             self._library.gather(
                 Path(ask.project),
@@ -163,9 +160,30 @@ class Packing:
             ),
             self._look_up(ask, memory),
         )
+        return Looked(gathered, seen, known)
+
+    def made(
+        self,
+        ask: Ask,
+        memory: Memory,
+        looked: Looked,
+        *,
+        identity: str,
+        engine: Engine,
+        nonce: str = PREVIEW,
+        brief: Callable[[Facts], Facts] | None = None,
+    ) -> Packed:
+        """Make the pack of facts that are at hand; `brief` adds what a roundtable's seat is told.
+
+        Raises DoesNotFit with the sizes where it is impossible.
+        """
+        session, gathered = memory.session, looked.gathered
+        if memory.fork is not None:
+            session = forking.copied(ask, memory.fork, gathered, engine)
+        nonce = (parity.nonce_of(session.told) if session else "") or nonce
         facts = self._facts(ask, memory, gathered, identity=identity, engine=engine)
-        facts = with_known(facts, seen, memory, known, nonce=nonce)
-        pack = assemble.assemble(facts)
+        facts = with_known(facts, memory, looked, nonce=nonce)
+        pack = assemble.assemble(facts := brief(facts) if brief else facts)
         if isinstance(pack, Impossible):
             raise request.itemise(pack)
         return _delivered(pack, facts, ask=ask, memory=memory, gathered=gathered, engine=engine)
@@ -176,12 +194,13 @@ class Packing:
         seen = await self._reviewing.look(Path(ask.project), ask.prompt, role=ask.role)
         subject = Subject(
             Path(ask.project),
-            self._scrub(ask.prompt).text,
+            self.scrub(ask.prompt).text,
             now.project if now else None,
             now.id if now else None,
             changed=seen.changed,
         )
-        return seen, await self._gathering.gather(subject, _told(ask, memory, seen.conditions))
+        told = _told(ask, memory, _branched(seen.conditions, memory))
+        return seen, await self._gathering.gather(subject, told)
 
     def _facts(
         self,
@@ -193,14 +212,14 @@ class Packing:
         engine: Engine,
     ) -> Facts:
         project = dataclasses.replace(
-            gathered.project, summary=self._scrub(gathered.project.summary).text
+            gathered.project, summary=self.scrub(gathered.project.summary).text
         )
         role = self.role(ask.role, engine)
         return Facts(
-            prompt=self._scrub(ask.prompt).text,
+            prompt=self.scrub(ask.prompt).text,
             project=project,
-            role=dataclasses.replace(role, text=self._scrub(role.text).text),
-            persona=self._scrub(self.persona(ask.persona)).text,
+            role=dataclasses.replace(role, text=self.scrub(role.text).text),
+            persona=self.scrub(self.persona(ask.persona)).text,
             identity=identity,
             platform=self._library.platform(),
             history=memory.history,
@@ -213,73 +232,6 @@ class Packing:
             unavailable=gathered.unavailable,
         )
 
-    def load(
-        self,
-        tx: Transaction,
-        conversation: Conversation,
-        agent: AgentId | None,
-        *,
-        asked: int,
-        budget: int = 0,
-    ) -> Memory:
-        """Read a conversation in one snapshot; `asked` is the number of the prompt in it, or 0."""
-        now = tx.conversations.get(conversation.id) or conversation
-        last = tx.messages.last_by_speaker(now.id, clip=quote.LONG)
-        people = tx.messages.last_of_kind(now.id, Kind.PERSON, limit=3, clip=quote.LONG)
-        reserved = [*last, *[said for said in people if said.number != asked][:2]]
-        told = HistoryFacts(
-            fence=now.fence,
-            newest=self._newest(tx, now, asked, chars=budget or self.budget),
-            reserved=[self._scrubbed(tx, said) for said in reserved],
-            total=now.messages,
-            talk=now.talk - (1 if asked else 0),
-            asked=asked,
-            window_start=now.window_start,
-        )
-        by_speaker = {said.speaker: self._scrubbed(tx, said) for said in last}
-        kept = tx.agents.session(agent) if agent else None
-        return Memory(
-            told,
-            seats.speakers(tx, now, by_speaker),
-            kept,
-            (tx.packs.text(kept.system) if kept and kept.system else "") or "",
-            seats.digest_for(tx, now, agent, scrub=self._scrub),
-            now,
-            self._topics(tx, now) if self._topics else (),
-            tiering.learnt(tx, now.project) if self._adaptive else (),
-            attached=bool(tx.links.of(now.id)),
-        )
-
-    def _newest(
-        self, tx: Transaction, conversation: Conversation, asked: int, *, chars: int
-    ) -> list[Message]:
-        """Newest messages until they are told in `chars` characters at least."""
-        loaded: list[Message] = []
-        before = conversation.messages + 1
-        while before > 1 and chars > 0:
-            limit = _chunk(conversation, chars)
-            rows = tx.messages.newest(conversation.id, before=before, limit=limit, clip=quote.LONG)
-            if not rows:
-                break
-            loaded += [self._scrubbed(tx, said) for said in rows if said.number != asked]
-            chars -= sum(history.least_chars(said, conversation.messages) for said in rows)
-            before = rows[-1].number
-        return loaded
-
-    def _scrubbed(self, tx: Transaction, said: Message) -> Message:
-        if not said.secrets:
-            return said
-        # Both ends of a long text may hold half a secret each, so the whole is cleaned.
-        whole = said if said.whole else tx.messages.get(said.id) or said
-        text = self._scrub(whole.text).text
-        return dataclasses.replace(said, text=text, chars=len(text))
-
-
-def _chunk(conversation: Conversation, chars: int) -> int:
-    """How many messages take `chars` characters, at the mean length in this conversation."""
-    count = chars * conversation.messages // max(1, conversation.chars)
-    return min(MAX_CHUNK, max(MIN_CHUNK, count + 1))
-
 
 def _told(ask: Ask, memory: Memory, fulfilled: Conditions) -> frozenset[str]:
     """Sections that a request will be told if there is anything to tell in them."""
@@ -287,6 +239,7 @@ def _told(ask: Ask, memory: Memory, fulfilled: Conditions) -> frozenset[str]:
         mode.parse(ask.mode) if ask.mode else None,
         talk=memory.history.talk,
         attachments=memory.attached,
+        roundtable=bool(ask.table),
     )
     return frozenset(
         section.kind
@@ -296,8 +249,17 @@ def _told(ask: Ask, memory: Memory, fulfilled: Conditions) -> frozenset[str]:
     )
 
 
-def with_known(facts: Facts, seen: Seen, memory: Memory, known: Known, *, nonce: str) -> Facts:
+def _branched(seen: Conditions, memory: Memory) -> Conditions:
+    """The conditions of a request, and whether its conversation is a branch."""
+    origin = memory.origin
+    return dataclasses.replace(
+        seen, branch=f"from {origin.parent}/m:{origin.number}" if origin else ""
+    )
+
+
+def with_known(facts: Facts, memory: Memory, looked: Looked, *, nonce: str) -> Facts:
     """Add to the facts what was looked up."""
+    known = looked.known
     return dataclasses.replace(
         facts,
         skills_index=known.of("skills-index"),
@@ -308,11 +270,13 @@ def with_known(facts: Facts, seen: Seen, memory: Memory, known: Known, *, nonce:
         skills=known.of("skills"),
         docs=known.of("docs"),
         linked=known.of("linked-sessions"),
-        conditions=seen.conditions,
-        gaps=seen.gaps + known.gaps,
+        conditions=_branched(looked.seen.conditions, memory),
+        gaps=looked.seen.gaps + known.gaps,
         nonce=nonce,
         tiering=memory.tiering,
         attachments=memory.attached,
+        decisions=memory.decisions,
+        origin=memory.origin,
     )
 
 
@@ -323,7 +287,7 @@ def _delivered(
     tells = any(section.kind == coordination.KIND for section in pack.sections)
     # Without a text there is nothing to show, but the cursors of the threads still move.
     told = memory.digest if tells or (memory.digest and not memory.digest.text) else None
-    decision = session.decide(
+    decision: Resume | Fresh | Fork = session.decide(
         memory.session,
         gathered.place,
         engine=engine.name,
@@ -332,6 +296,12 @@ def _delivered(
         wanted=not ask.fresh,
         head_is_ancestor=gathered.head_is_ancestor,
     )
+    if isinstance(decision, Fresh) and memory.fork is not None:
+        decision = forking.decide(ask, memory.fork, gathered, engine)
+    if isinstance(decision, Fork):
+        delivery, copy = forking.delivered(pack, decision, facts, memory.fork, engine=engine)
+        delivery = knowing(delivery, facts.nonce)
+        return Packed(pack, facts, delivery, copy, decision.why, gathered.place, told, fork=True)
     if isinstance(decision, Resume):
         delivery = deliver.resumed(
             pack,

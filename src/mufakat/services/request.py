@@ -37,6 +37,8 @@ class Ask:
     """Do not resume the engine's session."""
     mute: tuple[str, ...] = ()
     """Section kinds to leave out."""
+    table: str = ""
+    """Roundtable at which a seat is asked; its own job starts and follows such turns."""
 
 
 def validate(ask: Ask) -> None:
@@ -112,6 +114,11 @@ def taken_over(text: str, *, server: str) -> str:
 def server_of(text: str) -> str:
     """Who runs a kept request; empty where it was kept before there could be several servers."""
     return str(json.loads(text).get(SERVER, ""))
+
+
+def table_of(text: str) -> str:
+    """The roundtable of a kept request; empty for any other."""
+    return str(json.loads(text).get("table", ""))
 
 
 def from_json(text: str, prompt: str) -> Ask:

@@ -139,16 +139,7 @@ class Runner:
     async def _attempt(self, job: Job, engine: Engine, say: Announcer, *, heard: Heard) -> Reply:
         if job.cancel.is_set():
             return Reply(Status.CANCELLED)
-        memory = await self._packing.memory(
-            job.conversation, job.agent, asked=job.prompt.number, budget=job.ask.budget
-        )
-        packed = await self._packing.pack(
-            job.ask,
-            memory,
-            identity=job.agent.identity,
-            engine=engine,
-            nonce=ids.nonce(),
-        )
+        packed = await self._packed(job, engine)
         loads = await asyncio.to_thread(engine.instructions, Path(job.ask.project))
         packed = dataclasses.replace(packed, instructions=loads)
         token = await self._store.write(lambda tx: turn_record.start(tx, job, packed, say))
@@ -162,6 +153,17 @@ class Runner:
         heard.session = await self._session_after(job, engine, packed, reply, heard=heard)
         heard.ended = True
         return reply
+
+    async def _packed(self, job: Job, engine: Engine) -> Packed:
+        if job.brief is not None:
+            self._pulls.confine(job.turn.id)
+            return await job.brief(job, engine, ids.nonce())
+        memory = await self._packing.memory(
+            job.conversation, job.agent, asked=job.prompt.number, budget=job.ask.budget
+        )
+        return await self._packing.pack(
+            job.ask, memory, identity=job.agent.identity, engine=engine, nonce=ids.nonce()
+        )
 
     async def _follow_up(
         self,
@@ -239,6 +241,7 @@ class Runner:
             delivery=packing.fresh(packed.pack, engine.capabilities, nonce=packed.facts.nonce),
             session=None,
             resume_why=why,
+            fork=False,
         )
         heard.session = None
         heard.pack = await self._store.write(
@@ -263,6 +266,7 @@ class Runner:
             workspace=self._workspace(job),
             model=job.ask.model,
             resume=resumed.id if resumed else "",
+            fork=packed.fork,
             running_total=resumed.running_total if resumed else Usage(),
             access=heard.access,
             mcp=_tools(heard.access, engine),
@@ -289,6 +293,7 @@ class Runner:
         match event:
             case stream.SessionStarted():
                 # Kept at its first mention: a crash must not lose the way back.
+                job.copied.set()
                 heard.session = turn_record.session(job, packed, event.session)
                 await say.take(event, also=lambda tx: turn_record.keep_session(tx, heard.session))
             case stream.Compacted():

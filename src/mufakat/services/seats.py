@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from mufakat.core.base import AgentId
 from mufakat.core.coordination import digest, identity
@@ -24,17 +24,22 @@ SILENT = frozenset({identity.PERSON, "mufakat"})
 
 
 def speakers(
-    tx: Transaction, conversation: Conversation, last: Mapping[str, Message]
+    tx: Transaction,
+    conversation: Conversation,
+    last: Mapping[str, Message],
+    *,
+    without: Collection[str] = (),
 ) -> tuple[Speaker, ...]:
-    """The agents of a conversation, and those that follow it from outside."""
-    seated = {one.identity: one.role for one in tx.agents.list(conversation.id)}
+    """The agents of a conversation but some, and those that follow it from outside."""
+    agents = tx.agents.list(conversation.id)
+    seated = {one.identity: one.role for one in agents if one.identity not in without}
     found = [
         _speaker(name, role, tx.instances.get(name), tx=tx, last=last)
         for name, role in seated.items()
     ]
     for member in tx.members.of(conversation.id):
         outside = tx.instances.get(member.identity)
-        if outside and member.identity not in seated and outside.engine not in SILENT:
+        if outside and member.identity not in {*seated, *without} and outside.engine not in SILENT:
             found.append(_speaker(outside.identity, outside.role, outside, tx=tx, last=last))
     return tuple(found)
 

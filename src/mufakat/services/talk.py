@@ -18,7 +18,7 @@ from mufakat.core.talk.conversation import Conversation, Project, title_of
 from mufakat.core.talk.message import Kind, Message
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Store, Transaction
-from mufakat.services import idempotency, ids, request
+from mufakat.services import branch_state, idempotency, ids, request
 
 LAST = "last"
 """Names the newest conversation."""
@@ -113,7 +113,9 @@ class Talk:
             known = tx.messages.get(MessageId(idempotency.earlier(tx, key, digest)))
             if known is not None:
                 return known
-            said = append(tx, resolve(tx, conversation).id, draft)
+            here = resolve(tx, conversation).id
+            branch_state.refuse_closed(tx, here)
+            said = append(tx, here, draft)
             idempotency.keep(tx, key, digest, said.id)
             return said
 
@@ -172,6 +174,7 @@ def resolve(tx: Transaction, id: str, *, project: ProjectId | None = None) -> Co
         raise NotFound(f"There is no conversation {where}yet.", fix='Start one: mufakat ask "…"')
     exact = tx.conversations.get(ConversationId(id))
     if exact is not None:
+        branch_state.refuse_gone(tx, exact.id)
         return exact
     found = tx.conversations.find(id) if id else ()
     if len(found) == 1:

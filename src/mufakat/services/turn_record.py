@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mufakat.core import text
@@ -14,6 +15,7 @@ from mufakat.core.pack.receipt import StoredPack
 from mufakat.core.pack.tiering import Seen
 from mufakat.core.talk import message, stream
 from mufakat.core.talk import usage as usages
+from mufakat.core.talk.agent import Agent
 from mufakat.core.talk.message import Kind
 from mufakat.core.talk.session import Session
 from mufakat.core.talk.turn import ADVICE, Reply, Status
@@ -84,7 +86,15 @@ def start(tx: Transaction, job: Job, packed: Packed, say: Announcer) -> str:
 
     Answers the token that the agent may use for as long as it runs; raises Paused.
     """
-    token = runs.begin(tx, job.agent, job.conversation, run=job.turn.id, told=job.prompt.number)
+    token = runs.begin(
+        tx,
+        job.agent,
+        job.conversation,
+        run=job.turn.id,
+        told=job.prompt.number,
+        # A seat hears its table through its packs: the thread would tell it what is said meanwhile.
+        follows=not job.ask.table,
+    )
     if packed.digest is not None:
         context.confirm(tx, job.agent.identity, packed.digest, path=inbox.Path.PACK)
     pack = keep_pack(tx, job, packed, say)
@@ -151,9 +161,15 @@ def keep_session(tx: Transaction, kept: Session | None) -> None:
 
 def _taken(tx: Transaction, wanted: Session) -> bool:
     agent = tx.agents.get(wanted.agent)
-    others = tx.agents.list(agent.conversation) if agent else ()
+    others = [*tx.agents.list(agent.conversation), *_above(tx, agent)] if agent else []
     kept = [tx.agents.session(other.id) for other in others if other.id != wanted.agent]
     return any(one and (one.engine, one.id) == (wanted.engine, wanted.id) for one in kept)
+
+
+def _above(tx: Transaction, agent: Agent) -> Sequence[Agent]:
+    """Agents of the conversation that an agent's branched off, whose sessions it may copy."""
+    one = tx.branches.get(agent.conversation)
+    return tx.agents.list(one.parent) if one else ()
 
 
 def end(

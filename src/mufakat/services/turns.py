@@ -16,11 +16,12 @@ from mufakat.core.pack.receipt import Receipt
 from mufakat.core.talk import turn
 from mufakat.core.talk.turn import Status, Turn
 from mufakat.ports.store import Store, Transaction
-from mufakat.services import acceptance, idempotency, ids, job, request, talk
+from mufakat.services import acceptance, forking, idempotency, ids, job, request, talk
 from mufakat.services.acceptance import Acceptance, Accepted
 from mufakat.services.coordination import pause
 from mufakat.services.job import Job
-from mufakat.services.packing import Memory, Packing
+from mufakat.services.packing import Packing
+from mufakat.services.reading import Memory
 from mufakat.services.request import Ask
 from mufakat.services.roster import Roster
 from mufakat.services.runner import Runner
@@ -67,6 +68,7 @@ class Turns:
         self._running: dict[TurnId, tuple[asyncio.Task[None], asyncio.Event]] = {}
         self._busy: WeakValueDictionary[AgentId, asyncio.Lock] = WeakValueDictionary()
         """A lock lives as long as a turn holds it or waits for it."""
+        self._copying = forking.Guard(self._busy)
         self._closing = asyncio.Event()
 
     async def ask(self, ask: Ask, *, key: str = "") -> Turn:
@@ -118,7 +120,7 @@ class Turns:
 
         return await self._store.read(query)
 
-    async def wait(self, id: str, *, seconds: float) -> Turn:
+    async def wait(self, id: str, *, seconds: float | None) -> Turn:
         """Wait until a turn has ended, or the time is over; answer it as it stands."""
         found = await self.get(id)
         running = self._running.get(found.id)
@@ -146,6 +148,15 @@ class Turns:
             await self._store.write(lambda tx: acceptance.again(tx, id, key=key, server=server))
         )
 
+    async def see(self, queued: Job, *, seconds: float | None = None) -> Turn:
+        """Start a stored turn that does not run yet, and wait until it has ended.
+
+        Answers it as it stands when the time is over; the turn goes on.
+        """
+        if queued.turn.id not in self._running and queued.turn.status is Status.QUEUED:
+            self._launch(queued)
+        return await self.wait(queued.turn.id, seconds=seconds)
+
     async def recover(self, *, alone: bool = True) -> None:
         """Mend what a killed server left: queued turns start, running ones are interrupted.
 
@@ -160,6 +171,9 @@ class Turns:
                     continue
                 if turn.after_crash(one.status) is Status.INTERRUPTED:
                     acceptance.interrupt(tx, one)
+                    continue
+                if request.table_of(one.options):
+                    # Its roundtable starts it, with what its seat is to be told.
                     continue
                 try:
                     jobs.append(job.of(tx, one))
@@ -200,7 +214,7 @@ class Turns:
         known = next((one.id for one in tx.projects.list() if one.path == ask.project), None)
         conversation = acceptance.conversation_in(tx, ask.conversation, known or ProjectId(""))
         agent = acceptance.agent_for(tx, conversation, ask)
-        memory = self._packing.load(
+        memory = self._packing.reading.load(
             tx, conversation, agent.id if agent else None, asked=0, budget=ask.budget
         )
         return memory, agent.identity if agent else newcomer
@@ -222,7 +236,9 @@ class Turns:
         try:
             await self._while_paused(queued.cancel)
             if not self._closing.is_set():
-                await self._start(queued)
+                above = await self._store.read(lambda tx: forking.above(tx, queued.agent))
+                async with self._copying.held(above, queued.copied):
+                    await self._start(queued)
         finally:
             if held:
                 lock.release()

@@ -15,7 +15,10 @@ from mufakat.core import base
 from mufakat.core.audit import Chain
 from mufakat.ports.store import Health
 from mufakat.storage import (
+    branch_check,
+    branches,
     coordination_check,
+    decisions,
     envelopes,
     errors,
     events,
@@ -70,6 +73,7 @@ INVARIANTS: tuple[tuple[str, str], ...] = (
         "the clock's mark is behind the newest event",
         "SELECT 1 FROM head WHERE hwm < (SELECT coalesce(max(at), 0) FROM events)",
     ),
+    *branch_check.INVARIANTS,
     *coordination_check.INVARIANTS,
     *recall_check.INVARIANTS,
     *vector_check.INVARIANTS,
@@ -95,6 +99,8 @@ SCANS = (
     Scan("topics", topics.SCAN_TOPICS, "key", "", lambda row: topics.load(row[1:])),
     Scan("topic_lines", topics.SCAN_LINES, "key", "", lambda row: topics.load_line(row[1:])),
     Scan("notes", notes.SCAN, "id", "", notes.load),
+    Scan("decisions", decisions.SCAN, "key", "", lambda row: decisions.load(row[1:])),
+    Scan("branches", branches.SCAN, "conversation", "", branches.load),
     Scan("texts", packs.SCAN_TEXTS, "digest", "", lambda row: packs.load_text(row[0], row[1])),
 )
 

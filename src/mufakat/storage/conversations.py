@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, insert, select, update
 from mufakat.core import base
 from mufakat.core.base import ConversationId, ProjectId
 from mufakat.core.talk.conversation import Conversation
-from mufakat.storage import tables
+from mufakat.storage import branches, integrity, tables
 from mufakat.storage.paging import FIRST, NEWEST, PREFIX
 from mufakat.storage.scope import Scope
 
@@ -28,14 +28,23 @@ _SELECT = select(
     _conversations.c.window_start,
 )
 _GET = _SELECT.where(_conversations.c.id == bindparam("key"))
-_FIND = PREFIX.of(_SELECT, _conversations.c.id)
-_LIST = NEWEST.of(_SELECT, _conversations.c.id)
+_FIND = PREFIX.of(
+    _SELECT.where(branches.shown(_conversations.c.id, archived=True)), _conversations.c.id
+)
+_LIST = NEWEST.of(
+    _SELECT.where(branches.shown(_conversations.c.id, archived=False)), _conversations.c.id
+)
 _LIST_PROJECT = _LIST.where(_conversations.c.project == bindparam("project"))
 _INSERT = insert(_conversations)
 _WINDOW = (
     update(_conversations)
     .where(_conversations.c.id == bindparam("key"))
     .values(window_start=bindparam("start"))
+)
+_RENAME = (
+    update(_conversations)
+    .where(_conversations.c.id == bindparam("key"))
+    .values(title=bindparam("to_title"))
 )
 
 
@@ -71,4 +80,9 @@ class Conversations:
 
     def hold_window(self, id: ConversationId, start: int) -> None:
         if not self._scope.change(_WINDOW, {"key": id, "start": start}):
+            raise base.NotFound(f"There is no conversation {id}.")
+
+    def rename(self, id: ConversationId, title: str) -> None:
+        integrity.text_digest(title, "The title")
+        if not self._scope.change(_RENAME, {"key": id, "to_title": title}):
             raise base.NotFound(f"There is no conversation {id}.")

@@ -9,13 +9,15 @@ from sqlalchemy import bindparam, delete, insert, select
 
 from mufakat.core.base import ConversationId
 from mufakat.core.knowledge.link import Link
+from mufakat.storage import branches, integrity
 from mufakat.storage import document_tables as tables
-from mufakat.storage import integrity
 from mufakat.storage.scope import Record, Scope
 
 _links = tables.links
 _c = _links.c
-_SELECT = select(_c.conversation, _c.other, _c.author, _c.at, _c.seal)
+_SELECT = select(_c.conversation, _c.other, _c.author, _c.at, _c.seal).where(
+    branches.shown(_c.other, archived=True)
+)
 _FROM = _c.conversation == bindparam("of_conversation")
 _ONE = (_FROM, _c.other == bindparam("to_other"))
 _OF = _SELECT.where(_FROM).order_by(_c.other)

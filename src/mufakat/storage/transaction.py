@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from mufakat.core.base import Millis
-from mufakat.ports import coordination, documents
+from mufakat.ports import branches as branch_port
+from mufakat.ports import coordination, deliberation, documents
 from mufakat.ports import recall as recall_port
 from mufakat.ports import store as port
 from mufakat.storage.agents import Agents
+from mufakat.storage.branches import Branches
 from mufakat.storage.consents import Consents
 from mufakat.storage.conversations import Conversations
 from mufakat.storage.credentials import Credentials
 from mufakat.storage.cursors import Cursors
+from mufakat.storage.decisions import Decisions
 from mufakat.storage.events import Events
 from mufakat.storage.gates import Gates
 from mufakat.storage.imports import Imports
@@ -28,6 +31,7 @@ from mufakat.storage.projects import Projects
 from mufakat.storage.reactions import Reactions
 from mufakat.storage.recall import Recall
 from mufakat.storage.rooms import Rooms
+from mufakat.storage.roundtables import Roundtables
 from mufakat.storage.scope import Scope
 from mufakat.storage.topics import Topics
 from mufakat.storage.turns import Turns
@@ -41,10 +45,12 @@ class Transaction:
     __slots__ = (
         "_scope",
         "agents",
+        "branches",
         "consents",
         "conversations",
         "credentials",
         "cursors",
+        "decisions",
         "events",
         "gates",
         "imports",
@@ -62,6 +68,7 @@ class Transaction:
         "reactions",
         "recall",
         "rooms",
+        "roundtables",
         "topics",
         "turns",
         "usage",
@@ -96,6 +103,9 @@ class Transaction:
         self.imports: documents.Imports = Imports(scope)
         self.usage: port.Usages = Usages(scope)
         self.vectors: recall_port.Vectors = Vectors(scope)
+        self.branches: branch_port.Branches = Branches(scope)
+        self.roundtables: deliberation.Roundtables = Roundtables(scope)
+        self.decisions: deliberation.Decisions = Decisions(scope)
 
     def now(self) -> Millis:
         return self._scope.now

@@ -106,7 +106,7 @@ async def test_row_34_twin_without_its_scope_another_project_is_found(
     rank = module._rank
     await house.app.knowledge.recall.catch_up(theirs.project)
     monkeypatch.setattr(
-        module, "_rank", lambda tx, text, project, only=(): rank(tx, text, theirs.project)
+        module, "_rank", lambda tx, text, project, **_: rank(tx, text, theirs.project)
     )
     assert "Their zebra" in await texts(house, "zebra", mine)
 

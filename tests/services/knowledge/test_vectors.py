@@ -6,13 +6,16 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
 from equipment.embedder import DIMS, SmallModel
 from mufakat.core import quote
-from mufakat.core.base import ConversationId, InvalidInput, ProjectId, Unavailable
+from mufakat.core.base import ConversationId, InvalidInput, NotFound, ProjectId, Unavailable
+from mufakat.core.coordination.principal import Principal, Right
 from mufakat.retrieval.embedding.space import MatrixSpace
+from mufakat.services import branch_state
 from mufakat.services.knowledge import vectors as module
 from mufakat.services.knowledge.gathering import Gathering, Subject
 from mufakat.services.knowledge.recall import Recall, Recalled, Scope
@@ -24,6 +27,7 @@ from services.knowledge.test_recall import TOKEN, said, scope
 pytest.importorskip("numpy", reason="no numpy")
 __all__ = ["house", "project"]
 pytestmark = pytest.mark.anyio
+ME = Principal(Right.OPERATOR, "person@host:abcdef")
 SAID = (
     "The automobile is parked behind the house.",
     "Tea is ready.",
@@ -297,3 +301,31 @@ async def test_the_job_outlives_a_model_that_fails(
             await asyncio.sleep(0.01)
         model.fails = None
         await until(recall, where)
+
+
+async def aside(house: House) -> tuple[Recall, Subject]:
+    """Something is said in a branch alone; the subject stands in what it comes from."""
+    id = await said(house, *SAID)
+    where = await scope(house, id)
+    branch = await house.app.branches.add(ME, id, at="m:1")
+    await house.app.talk.say(branch.conversation.id, "A kitten came in.")
+    vectors, recall = made(house, SmallModel())
+    await fill(recall, vectors, where.project)
+    return recall, Subject(house.project, "feline", where.project, id)
+
+
+async def test_the_meaning_of_what_a_branch_says_is_not_found_outside_of_it(house: House) -> None:
+    recall, subject = await aside(house)
+    with pytest.raises(NotFound, match="Nothing was found"):
+        await recall.pulled(subject)
+    found = await recall.pulled(replace(subject, person=True))
+    assert "kitten" in found[0].text
+    assert "branch, open: " in found[0].head
+
+
+async def test_twin_without_the_sight_of_branches_its_meaning_leaks(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recall, subject = await aside(house)
+    monkeypatch.setattr(branch_state, "sight", lambda *given, **more: {})
+    assert "kitten" in (await recall.pulled(subject))[0].text

@@ -22,7 +22,7 @@ from mufakat.core.talk.usage import Usage
 from mufakat.ports.store import Transaction
 from mufakat.storage import migrate, store
 
-from . import coordination
+from . import branches, coordination, roundtables
 
 SECTION = "what was said before"
 AT = 1_800_000_000_000
@@ -48,6 +48,8 @@ def fill(tx: Transaction) -> None:
     tx.conversations.hold_window(TALK, 2)
     tx.cursors.keep("reader", 7)
     coordination.fill(tx)
+    roundtables.fill(tx)
+    branches.fill(tx)
 
 
 def contents(tx: Transaction) -> dict[str, Any]:
@@ -75,6 +77,8 @@ def contents(tx: Transaction) -> dict[str, Any]:
         "cursor": tx.cursors.get("reader"),
         "chain": broken(tx),
         "coordination": coordination.contents(tx),
+        "roundtables": roundtables.contents(tx),
+        "branches": branches.contents(tx),
     }
 
 
@@ -108,7 +112,13 @@ EXPECTED: dict[str, Any] = {
 def expected(revision: str) -> dict[str, Any]:
     """What a golden database of that schema holds."""
     cursor = 7 if revision >= CURSORS_SINCE else None
-    return {**EXPECTED, "coordination": coordination.expected(revision), "cursor": cursor}
+    return {
+        **EXPECTED,
+        "coordination": coordination.expected(revision),
+        "branches": branches.expected(revision),
+        "roundtables": roundtables.expected(revision),
+        "cursor": cursor,
+    }
 
 
 async def build(folder: Path) -> Path:

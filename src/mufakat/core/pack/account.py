@@ -76,6 +76,8 @@ def _notes(facts: Facts, variant: str, scaled_floors: bool) -> tuple[str, ...]:
         notes.append(f"lite variant: the model's window is {facts.window_tokens:,} tokens")
     if facts.conditions.code_question:
         notes.append(f"code question: {facts.conditions.code_question}")
+    if facts.conditions.branch:
+        notes.append(f"in a branch: {facts.conditions.branch}")
     if facts.conditions.review:
         notes.append(f"review: {facts.conditions.review}")
     if facts.conditions.changes:

@@ -1,4 +1,4 @@
-"""Conditions that switch sections on in any mode: a question about code, and a review."""
+"""Conditions that switch sections on in any mode: a question about code, a review, a branch."""
 
 from __future__ import annotations
 
@@ -90,6 +90,8 @@ class Conditions:
     review: str = ""
     changes: str = ""
     """What a review finds changed, and since when."""
+    branch: str = ""
+    """From where it branched."""
 
 
 def code_question(prompt: str) -> str:

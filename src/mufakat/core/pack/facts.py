@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mufakat.core.coordination.digest import Digest
+from mufakat.core.deliberation.briefing import Briefing
+from mufakat.core.deliberation.decision import Decision as Ruling
 from mufakat.core.knowledge.found import Found
 from mufakat.core.pack.conditions import Conditions
 from mufakat.core.pack.mode import Mode
 from mufakat.core.pack.tiering import Decision
 from mufakat.core.talk.agent import Role
+from mufakat.core.talk.branch_origin import Origin
 from mufakat.core.talk.message import Message
 
 DEFAULT_BUDGET = 60_000
@@ -118,3 +121,9 @@ class Facts:
     """By which the agent's own requests are known; empty where none are answered."""
     tiering: Sequence[Decision] = ()
     """Sections that use has shown to be better pushed, or better pulled, than their row says."""
+    decisions: Sequence[Ruling] = ()
+    """What roundtables of the project came to, the conversation's own first."""
+    briefing: Briefing | None = None
+    """What a seat is told of its roundtable; None for any other request."""
+    origin: Origin | None = None
+    """What the conversation inherits as a branch; None where it is none."""

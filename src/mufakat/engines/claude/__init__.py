@@ -51,12 +51,14 @@ class Claude:
             splits_system=True,
             expands_at=True,
             resume=True,
+            fork=True,
             mcp=True,
             hooks=True,
             cumulative_usage=True,
             cost=True,
             prompt_chars=2_500_000,
             window_tokens=options.window_tokens,
+            vendor="anthropic",
         )
 
     async def run(self, run: Run, on_event: OnEvent, *, cancel: asyncio.Event) -> Reply:
@@ -66,10 +68,13 @@ class Claude:
         if refused:
             return refused
         about = await self._asker.about(path, self._env(), cancel=cancel)
+        if run.fork and command.FORK not in about.flags:
+            return one_shot.cannot_fork(FACTS)
         prepared = command.build(
             run, self._options, program=path, flags=about.flags, environ=self._environ
         )
-        parser = events.Claude(run.resume or session_id.named_for(run.id), run.running_total)
+        own = "" if run.fork else run.resume
+        parser = events.Claude(own or session_id.named_for(run.id), run.running_total)
         return await one_shot.execute(
             run, prepared, parser, on_event, home=self._home, cancel=cancel
         )

@@ -54,6 +54,7 @@ NEVER = ("Task", "WebFetch", "WebSearch", "Workflow", "CronCreate", "EnterWorktr
 PACK = "claude/pack.md"
 MCP = "claude/mcp.json"
 SETTINGS = "claude/settings.json"
+FORK = "--fork-session"
 
 
 def build(
@@ -82,9 +83,9 @@ def build(
     if config := settings(run, options):
         files[SETTINGS] = invocation.compact(config)
         argv += ["--settings", str(run.workspace / SETTINGS)]
-    if run.resume:
-        argv += ["--resume", run.resume]
-    else:
+    argv += ["--resume", run.resume] if run.resume else []
+    argv += [FORK] if run.fork else []
+    if run.fork or not run.resume:
         argv += ["--session-id", session_id.named_for(run.id)]
     return invocation.Invocation(
         argv=(*argv, *options.args),

@@ -66,6 +66,12 @@ def refused(
     return _widening(facts, options)
 
 
+def cannot_fork(facts: doctor.Facts) -> Reply:
+    """The answer to a request for a copy of a session that this version cannot make."""
+    message = f"This {facts.usual} cannot copy a session."
+    return Reply(Status.FAILED, failure=Failure.SESSION_LOST, message=message)
+
+
 def _widening(facts: doctor.Facts, options: Options) -> Reply | None:
     """Refuse arguments that would let an agent do more than its role."""
     for arg in options.args:

@@ -55,8 +55,12 @@ class Asker:
         if kept is not None:
             return kept
         questions = [("--version",), *([self.help] if self.help else [])]
+        # Some print their help where errors go.
         answers = await asyncio.gather(
-            *(self._ask((program, *words), env, stop) for words in questions)
+            *(
+                self._ask((program, *words), env, stop, both=at > 0)
+                for at, words in enumerate(questions)
+            )
         )
         said, why = answers[0]
         found = VERSION.search(said)
@@ -69,13 +73,13 @@ class Asker:
         return about
 
     async def _ask(
-        self, argv: tuple[str, ...], env: Mapping[str, str], cancel: asyncio.Event
+        self, argv: tuple[str, ...], env: Mapping[str, str], cancel: asyncio.Event, *, both: bool
     ) -> tuple[str, str]:
         """What it printed, and why it could not be started if so."""
         lines: list[str] = []
 
         async def on_line(line: command.Line) -> None:
-            if not line.stderr and len(lines) < 2000:
+            if (both or not line.stderr) and len(lines) < 2000:
                 lines.append(line.text)
 
         outcome = await supervise.run(

@@ -42,6 +42,7 @@ class Codex:
             cumulative_usage=True,
             prompt_chars=1_048_576,
             window_tokens=options.window_tokens,
+            vendor="openai",
         )
 
     async def run(self, run: Run, on_event: OnEvent, *, cancel: asyncio.Event) -> Reply:

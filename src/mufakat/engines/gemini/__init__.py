@@ -46,6 +46,7 @@ class Gemini:
             # the pipe holds: a longer prompt could lose the answer.
             prompt_chars=250_000,
             window_tokens=options.window_tokens,
+            vendor="google",
         )
 
     async def run(self, run: Run, on_event: OnEvent, *, cancel: asyncio.Event) -> Reply:

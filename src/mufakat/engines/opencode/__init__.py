@@ -36,6 +36,7 @@ class OpenCode:
         self._environ = environ
         self.capabilities = Capabilities(
             resume=True,
+            fork=True,
             system_on_resume=True,
             mcp=True,
             hooks=True,
@@ -50,14 +51,26 @@ class OpenCode:
         refused = one_shot.refused(path, run, FACTS, session_id.OPENCODE, self._options)
         if refused:
             return refused
+        if run.fork and not await self._forks(path, cancel):
+            return one_shot.cannot_fork(FACTS)
         loaded = await asyncio.to_thread(doctor.loaded, run.cwd, INSTRUCTIONS)
         prepared = command.build(
             run, self._options, program=path, instructions=loaded, environ=self._environ
         )
-        parser = events.OpenCode(run.resume)
+        parser = events.OpenCode("" if run.fork else run.resume)
         return await one_shot.execute(
             run, prepared, parser, on_event, home=self._home, cancel=cancel
         )
+
+    async def _forks(self, path: str, cancel: asyncio.Event) -> bool:
+        """Whether this version can; an older one takes no notice of the option and goes on."""
+        asker = program.Asker(
+            self._home / "engines" / self.name / "run",
+            home_mark=one_shot.home_mark(self._home),
+            help=("run", "--help"),
+        )
+        env = command.env(self._options, self._environ)
+        return command.FORK in (await asker.about(path, env, cancel=cancel)).flags
 
     def present(self) -> bool:
         """Look for the program alone."""

@@ -69,6 +69,8 @@ NEVER = (
     "websearch",
 )
 
+FORK = "--fork"
+
 
 def build(
     run: Run,
@@ -86,6 +88,7 @@ def build(
     argv += ["--model", model] if model else []
     # Without a title OpenCode asks a model for one, with every new session.
     argv += ["--session", run.resume] if run.resume else ["--title", f"mufakat {run.id[:12]}"]
+    argv += [FORK] if run.fork else []
     text = f"{run.delivery.system}\n\n---\n\n" if run.delivery.system else ""
     config = invocation.compact(settings(run, options, instructions))
     return invocation.Invocation(

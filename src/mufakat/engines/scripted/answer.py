@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mufakat.engines.scripted import deliberating
 from mufakat.engines.scripted.told import Told
 
 WHO = (
@@ -30,6 +31,8 @@ def compose(told: Told, *, resumed: bool) -> str:
     if told.prompt:
         parts.append(f"You said: “{shortened(told.prompt)}”")
     parts.append("Install an agent CLI and choose it with `--engine` to get a real answer.")
+    if position := deliberating.block(told):
+        parts.append(position)
     return "\n\n".join(parts)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,12 +30,14 @@ class Cosines:
     mean: float
     deviation: float
 
-    def best(self, count: int, among: Collection[int] | None = None) -> Sequence[int]:
+    def best(self, count: int, among: Container[int] | None = None) -> Sequence[int]:
         """The nearest turns, nearest first; of equals the later one."""
         numpy = importlib.import_module(NEEDED)
         turns, cosines = self.turns, self.cosines
         if among is not None:
-            inside = numpy.isin(turns >> CONVERSATION, list(among))
+            homes = turns >> CONVERSATION
+            wanted = [one for one in numpy.unique(homes).tolist() if one in among]
+            inside = numpy.isin(homes, wanted)
             turns, cosines = turns[inside], cosines[inside]
         if len(turns) > count:
             chosen = numpy.argpartition(cosines, len(cosines) - count)[-count:]

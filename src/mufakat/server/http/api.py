@@ -26,6 +26,7 @@ from mufakat.server.http.limits import Limits
 from mufakat.server.http.routes import (
     agents,
     audit,
+    branches,
     chat,
     context,
     conversations,
@@ -45,6 +46,7 @@ from mufakat.server.http.routes import (
     projects,
     pulls,
     recall,
+    roundtables,
     search,
     sessions,
     skills,
@@ -58,7 +60,8 @@ from mufakat.services.coordination.audit import Audit
 SUBJECTS = (
     *(messages, context, leases, hooks, agents, waiting, notices, policy),
     *(memory, recall, skills, docs, links, sessions, search, graph),
-    *(turns, events, conversations, packs, projects, pulls, engines, system, chat, audit),
+    *(turns, roundtables, events, conversations, branches, packs, projects, pulls),
+    *(engines, system, chat, audit),
 )
 """What agents ask all the time comes first: addresses are compared in this order."""
 

@@ -55,6 +55,8 @@ TABLE: Mapping[str, frozenset[Right]] = MappingProxyType(
         "GET /conversations": AGENT,
         "GET /conversations/{id}": AGENT,
         "GET /conversations/{id}/messages": AGENT,
+        "GET /branches": AGENT,
+        "GET /branches/{id}": AGENT,
         "GET /conversations/{id}/memory": AGENT,
         "GET /conversations/{id}/memory/lines": AGENT,
         "GET /conversations/{id}/links": AGENT,

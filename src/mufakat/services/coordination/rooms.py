@@ -7,7 +7,7 @@ from mufakat.core.coordination.instance import Instance
 from mufakat.core.talk.conversation import Conversation, Project
 from mufakat.ports.coordination import Member
 from mufakat.ports.store import Transaction
-from mufakat.services import talk
+from mufakat.services import branch_state, talk
 from mufakat.services.coordination import held
 
 TITLE = "Room"
@@ -56,6 +56,7 @@ def thread(tx: Transaction, name: str, *, sender: Instance | None) -> Conversati
             f"Conversation {found.id} belongs to another project.",
             fix="Send it in your own project, or to an agent by name.",
         )
+    branch_state.refuse_closed(tx, found.id)
     return found
 
 

@@ -16,9 +16,14 @@ from mufakat.services.coordination import agents, credentials, held, pause, reac
 
 
 def seat(
-    tx: Transaction, agent: Agent, conversation: Conversation, *, instance: str = ""
+    tx: Transaction,
+    agent: Agent,
+    conversation: Conversation,
+    *,
+    instance: str = "",
+    follows: bool = True,
 ) -> Instance:
-    """The instance of an agent of a conversation, which follows that conversation."""
+    """The instance of an agent of a conversation, which follows it unless it is told apart."""
     new = tx.instances.get(agent.identity) is None
     seated = agents.seat(
         tx,
@@ -28,7 +33,8 @@ def seat(
         project=conversation.project,
         agent=agent.id,
     )
-    follow(tx, conversation, agent.identity)
+    if follows:
+        follow(tx, conversation, agent.identity)
     if new:
         held.arrived(tx, seated)
     return seated
@@ -39,20 +45,29 @@ def follow(tx: Transaction, conversation: Conversation, identity: str) -> None:
     held.follow(tx, Member(conversation.id, identity, cursor=0))
 
 
-def begin(tx: Transaction, agent: Agent, conversation: Conversation, *, run: str, told: int) -> str:
+def begin(
+    tx: Transaction,
+    agent: Agent,
+    conversation: Conversation,
+    *,
+    run: str,
+    told: int,
+    follows: bool = True,
+) -> str:
     """Start a run, and answer the token that lives as long as it does.
 
     `told` is the number of the last message that the run is told with its request. A session
     that somebody else joined under this agent's name is superseded. Raises Paused.
     """
     pause.refuse(tx)
-    present = seat(tx, agent, conversation)
+    present = seat(tx, agent, conversation, follows=follows)
     if not agents.ours(present):
         # Whoever joined under this agent's name may have called itself something else.
         present = dataclasses.replace(present, role=agent.role)
     if tx.credentials.end(present.identity, Life.SUPERSEDED):
         present = dataclasses.replace(present, epoch=present.epoch + 1)
-    tx.members.told(conversation.id, agent.identity, cursor=told)
+    if follows:
+        tx.members.told(conversation.id, agent.identity, cursor=told)
     begun = states.begin(tx, present, run)
     states.move(tx, begun.identity, Report(State.WORKING, run=run))
     return credentials.issue(tx, begun, run=run)

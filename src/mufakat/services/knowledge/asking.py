@@ -43,16 +43,16 @@ class Asking:
 
 
 def _asker(tx: Transaction, by: Principal, *, project: str, conversation: str) -> Asker:
-    own = _conversation(tx, by)
+    own = seated(tx, by)
     here = place.of(tx, by, project)
     asked = _within(tx, conversation, here) if conversation else own
     if asked is not None and asked.project != here.id:
         asked = None
-    subject = Subject(Path(here.path), "", here.id, asked.id if asked else None)
+    subject = Subject(Path(here.path), "", here.id, asked.id if asked else None, person=by.operator)
     return Asker(subject, asked.fence if asked else ids.fence(), run=by.run if own else "")
 
 
-def _conversation(tx: Transaction, by: Principal) -> Conversation | None:
+def seated(tx: Transaction, by: Principal) -> Conversation | None:
     """The conversation that an agent of ours sits in."""
     instance = tx.instances.get(by.identity) if by.identity else None
     agent = tx.agents.get(instance.agent) if instance and instance.agent else None

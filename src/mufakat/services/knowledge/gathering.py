@@ -33,6 +33,8 @@ class Subject:
     """All of one thing that the text names is wanted, not the best of many."""
     changed: Changed | None = None
     """What is being worked on, where a review asks for it."""
+    person: bool = False
+    """A person asks, who may read every branch."""
 
 
 @dataclass(frozen=True, slots=True)

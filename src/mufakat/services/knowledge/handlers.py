@@ -13,6 +13,7 @@ from mufakat.core.talk.conversation import Conversation
 from mufakat.core.talk.message import Message
 from mufakat.ports.knowledge import CodeIndex
 from mufakat.ports.store import Store, Transaction
+from mufakat.services import branch_state
 from mufakat.services.knowledge.gathering import Source, Subject
 
 _MESSAGE = re.compile(r"(?:([A-Za-z0-9_-]{1,64})[/ ])?m:(\d{1,9})")
@@ -37,7 +38,7 @@ def message(store: Store) -> Source:
 def _message(tx: Transaction, subject: Subject, id: str, number: int) -> Found:
     here = _conversation(tx, subject, id)
     found = next(iter(tx.messages.newest(here.id, before=number + 1, limit=1, clip=1)), None)
-    if found is None or found.number != number:
+    if found is None or found.number != number or number > _until(tx, subject, here):
         raise NotFound(f"There is no message m:{number} in {here.id}.", fix="Give another number.")
     whole = tx.messages.get(MessageId(found.id)) or found
     return Found(
@@ -48,6 +49,12 @@ def _message(tx: Transaction, subject: Subject, id: str, number: int) -> Found:
         author=whole.speaker,
         key=pull.key(pull.Kind.MESSAGE, f"{here.id}/m:{number}"),
     )
+
+
+def _until(tx: Transaction, subject: Subject, here: Conversation) -> int:
+    """The last message of a conversation that may be told to the asker, as branches limit it."""
+    sight = branch_state.sight(tx, here.project, subject.conversation, person=subject.person)
+    return sight.get(here.id, here.messages)
 
 
 def _conversation(tx: Transaction, subject: Subject, id: str) -> Conversation:

@@ -144,6 +144,8 @@ class Links:
         def query(tx: Transaction) -> Sequence[tuple[Linked, Sequence[Message]]]:
             here = tx.conversations.get(id)
             linked = _linked(tx, here) if here else []
+            if here and subject.whole:
+                linked += _adopted(tx, here)
             return [(one, _ends(tx, one.conversation)) for one in linked]
 
         found = [self._found(one, said) for one, said in await self._store.read(query)]
@@ -192,6 +194,16 @@ def _linked(tx: Transaction, here: Conversation) -> list[Linked]:
         if there is not None:
             found.append(Linked(one, there, link.weight(max(one.at, there.updated), now)))
     return sorted(found, key=lambda one: (-one.weight, one.conversation.id))
+
+
+def _adopted(tx: Transaction, here: Conversation) -> list[Linked]:
+    """Branches that a conversation has taken in: they may be read, and are not told unasked."""
+    found = []
+    for one in tx.branches.of(here.id):
+        there = tx.conversations.get(one.conversation) if one.adopted else None
+        if there is not None:
+            found.append(Linked(Link(here.id, there.id, one.author, one.changed), there, 1.0))
+    return found
 
 
 def _words(tx: Transaction, one: Conversation) -> Counter[str]:

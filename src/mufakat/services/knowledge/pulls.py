@@ -31,6 +31,8 @@ PARALLEL = 8
 QUERY_CHARS = 10_000
 NAMED = frozenset({Kind.SKILL, Kind.SESSION})
 """Kinds whose query is a name."""
+TALK = frozenset({Kind.RECALL, Kind.MEMORY, Kind.MESSAGE, Kind.SESSION})
+"""Kinds that tell what others say at the same time."""
 LATER: Mapping[Kind, str] = MappingProxyType(
     {
         Kind.PLAN: "plans are not part of this version",
@@ -61,6 +63,7 @@ class Pulls:
         self._scrub = scrub
         self._seconds = seconds
         self._runs: OrderedDict[str, dict[Want, Answer]] = OrderedDict()
+        self._confined: set[str] = set()
         self._room = asyncio.Semaphore(PARALLEL)
 
     async def answer(self, asker: Asker, want: Want) -> Answer:
@@ -86,9 +89,14 @@ class Pulls:
         """What a run was answered, in the order in which it asked."""
         return tuple(self._runs.get(run, {}).values())
 
+    def confine(self, run: str) -> None:
+        """Answer a run nothing of what others say: it is told what it may hear of them."""
+        self._confined.add(run)
+
     def forget(self, run: str) -> None:
         """Drop the answers of a run that has ended."""
         self._runs.pop(run, None)
+        self._confined.discard(run)
 
     def _asked(self, asker: Asker) -> dict[Want, Answer]:
         if not asker.run:
@@ -104,6 +112,8 @@ class Pulls:
         handler = self._handlers.get(kind) if kind else None
         if handler is None:
             return pull.refused(want, _unknown(kind))
+        if kind in TALK and asker.run in self._confined:
+            return pull.refused(want, "a seat hears the others through its roundtable only")
         query = want.query.strip()[:QUERY_CHARS]
         whole = kind in NAMED or want.form is Form.FULL or _names_part(kind, query)
         subject = replace(asker.subject, text=query, whole=whole)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from mufakat.core.base import ConversationId, InvalidInput, MessageId, NotFound, ProjectId
 from mufakat.core.coordination.principal import Principal
 from mufakat.core.knowledge import passage, query, turn_ranking
+from mufakat.core.knowledge.branch_among import Among
 from mufakat.core.knowledge.found import Found
 from mufakat.core.knowledge.indexing import IndexedTurn
 from mufakat.core.knowledge.query import Question
@@ -15,8 +17,8 @@ from mufakat.core.knowledge.turn_ranking import Matches, Ranked
 from mufakat.core.pack import pull
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Store, Transaction
-from mufakat.services import talk
-from mufakat.services.knowledge import place
+from mufakat.services import branch_state, talk
+from mufakat.services.knowledge import asking, place
 from mufakat.services.knowledge.gathering import Partly, Subject
 from mufakat.services.knowledge.indexer import Indexer
 from mufakat.services.knowledge.turn_lines import TurnLines
@@ -42,6 +44,8 @@ class Scope:
     """Of other projects; who asks must have seen that they are linked."""
     shown: Mapping[ConversationId, int] = field(default_factory=dict)
     """Of conversations that are told anyway: the first message that is."""
+    bounds: Mapping[ConversationId, int] = field(default_factory=dict)
+    """Of conversations that are not told whole: the last message that is; 0 for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +148,14 @@ class Recall:
 
         def query(tx: Transaction) -> Scope:
             here = place.of(tx, by, project)
+            own = asking.seated(tx, by)
+            bounds = branch_state.sight(tx, here.id, own.id if own else None, person=by.operator)
             if not conversation:
-                return Scope(here.id)
+                return Scope(here.id, bounds=bounds)
             found = talk.resolve(tx, conversation, project=here.id)
             if found.project != here.id:
                 raise NotFound(f"There is no conversation {conversation[:64]} in this project.")
-            return Scope(here.id, (found.id,))
+            return Scope(here.id, (found.id,), bounds=bounds)
 
         return await self.search(text, await self._store.read(query), limit=limit, chars=chars)
 
@@ -201,7 +207,7 @@ class Recall:
     ) -> tuple[list[Found], str]:
         if tx.projects.get(scope.project) is None:
             raise NotFound(f"There is no project {scope.project}.", fix="List the projects.")
-        own = _rank(tx, asked, scope.project, only=scope.conversations)
+        own = _rank(tx, asked, scope.project, only=scope.conversations, bounds=scope.bounds)
         parts = [own, *_linked(tx, asked, scope)]
         ranked = sorted(
             (one for part in parts for one in part.ranked),
@@ -210,7 +216,14 @@ class Recall:
         known = {turn: one for part in parts for turn, one in part.known.items()}
         order = [one.turn for one in ranked[: LOADED * limit]]
         lines = TurnLines(
-            tx, order, known, shown=scope.shown, scrub=self._scrub, step=limit, chars=chars // 2
+            tx,
+            order,
+            known,
+            shown=scope.shown,
+            bounds=scope.bounds,
+            scrub=self._scrub,
+            step=limit,
+            chars=chars // 2,
         )
         chosen = passage.fill(order, lines, limit=limit, chars=chars)
         top = ranked[0].score if ranked else 1.0
@@ -231,16 +244,34 @@ def _of_subject(tx: Transaction, subject: Subject, *, pushed: bool) -> Scope | N
     here = tx.conversations.get(subject.conversation) if subject.conversation else None
     linked = [one.other for one in tx.links.of(here.id)] if here else []
     shown = {here.id: here.window_start} if here and pushed else {}
-    return Scope(subject.project, linked=tuple(linked), shown=shown)
+    viewer = here.id if here else None
+    bounds = branch_state.sight(tx, subject.project, viewer, person=subject.person)
+    return Scope(subject.project, linked=tuple(linked), shown=shown, bounds=bounds)
+
+
+def _among(
+    tx: Transaction, only: Sequence[ConversationId], bounds: Mapping[ConversationId, int]
+) -> Among | None:
+    if not only and not bounds:
+        return None
+    numbers = tx.recall.ordinals([*only, *bounds])
+    limits = {numbers[id]: limit for id, limit in bounds.items() if id in numbers}
+    chosen = frozenset(numbers[id] for id in only if id in numbers) if only else None
+    return Among(chosen, limits)
 
 
 def _rank(
-    tx: Transaction, asked: _Asked, project: ProjectId, *, only: Sequence[ConversationId] = ()
+    tx: Transaction,
+    asked: _Asked,
+    project: ProjectId,
+    *,
+    only: Sequence[ConversationId] = (),
+    bounds: Mapping[ConversationId, int] = MappingProxyType({}),
 ) -> _Part:
     """Rank the turns of one project, or of some of its conversations."""
     within = tx.recall.scope(project)
     question = query.parse(asked.text, within.speakers)
-    among = frozenset(tx.recall.ordinals(only).values()) if only else None
+    among = _among(tx, only, bounds)
     entries = tx.recall.entries(project, (*question.terms, *question.grams))
     matches = turn_ranking.match(
         question,
@@ -255,6 +286,8 @@ def _rank(
     chosen = dict.fromkeys(turn_ranking.candidates(matches, sizes))
     chosen |= dict.fromkeys(asked.near.candidates(project, among))
     known = tx.recall.turns(list(chosen))
+    if among is not None:
+        known = {turn: one for turn, one in known.items() if among.finds(turn, one)}
     also = asked.near.added(project, known)
     ranked = turn_ranking.rank(question, matches, known, also=also)
     return _Part(question, matches, ranked, known, within.turns)

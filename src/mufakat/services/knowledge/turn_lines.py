@@ -16,7 +16,7 @@ from mufakat.ports.store import Transaction
 
 
 class TurnLines(Mapping[int, Line]):
-    """Lines of ranked turns and of those beside them; what is told anyway is not among them."""
+    """Lines of ranked turns and of those beside them, without what is told anyway, or to nobody."""
 
     def __init__(
         self,
@@ -25,16 +25,22 @@ class TurnLines(Mapping[int, Line]):
         known: Mapping[int, IndexedTurn],
         *,
         shown: Mapping[ConversationId, int],
+        bounds: Mapping[ConversationId, int],
         scrub: Scrub,
         step: int,
         chars: int,
     ) -> None:
-        """`step` turns of the `order` are read at a time; a line has about `chars` characters."""
+        """`step` turns of the `order` are read at a time; a line has about `chars` characters.
+
+        `shown` is the first message of a conversation that is told anyway, `bounds` the last that
+        may be told at all.
+        """
         self._tx = tx
         self._place = {turn: at for at, turn in enumerate(order)}
         self._order = order
         self._known = dict(known)
         self._shown = shown
+        self._bounds = bounds
         self._scrub = scrub
         self._step = step
         self._chars = chars
@@ -68,8 +74,14 @@ class TurnLines(Mapping[int, Line]):
         if id not in self._threads:
             found = self._tx.conversations.get(id)
             assert found is not None
-            self._threads[id] = (found, self._scrub(found.title).text)
+            self._threads[id] = (found, self._title(found))
         return self._threads[id]
+
+    def _title(self, thread: Conversation) -> str:
+        """How a conversation is named beside what was said in it; a branch says that it is one."""
+        title = self._scrub(thread.title).text
+        branch = self._tx.branches.get(thread.id)
+        return f"branch, {branch.status.value}: {title}" if branch else title
 
     def _message(self, turn: int) -> Message | None:
         if turn not in self._said:
@@ -89,4 +101,5 @@ class TurnLines(Mapping[int, Line]):
 
     def _told_here(self, message: Message) -> bool:
         first = self._shown.get(message.conversation)
-        return first is None or message.number < first
+        last = self._bounds.get(message.conversation, message.number)
+        return message.number <= last and (first is None or message.number < first)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mufakat.core.base import InvalidInput, MufakatError, ProjectId, Unavailable
@@ -39,7 +39,7 @@ class Near:
     compared: Mapping[ProjectId, Compared] = field(default_factory=dict)
     why: str = ""
 
-    def candidates(self, project: ProjectId, among: Collection[int] | None = None) -> list[int]:
+    def candidates(self, project: ProjectId, among: Container[int] | None = None) -> list[int]:
         """Turns that stand out, with their neighbours; `among` are conversations by number."""
         compared = self.compared.get(project)
         if compared is None:

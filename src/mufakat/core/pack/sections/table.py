@@ -11,19 +11,23 @@ from mufakat.core.pack.item import Item
 from mufakat.core.pack.mode import Mode
 from mufakat.core.pack.section import Section
 from mufakat.core.pack.sections import (
+    branch,
     code,
     coordination,
     docs,
+    findings,
     graph,
     identity,
     linked,
     memory,
     participants,
     platform,
+    positions,
     project,
     pulling,
     retrieval,
     role,
+    roundtable,
     skills,
     skills_index,
 )
@@ -44,6 +48,10 @@ def _code_question(conditions: Conditions) -> str:
 
 def _review_or_code_question(conditions: Conditions) -> str:
     return conditions.review or conditions.code_question
+
+
+def _in_a_branch(conditions: Conditions) -> str:
+    return conditions.branch
 
 
 SECTIONS: tuple[Section, ...] = (
@@ -71,6 +79,24 @@ SECTIONS: tuple[Section, ...] = (
         about="names and one line of every skill; the bodies are pulled",
     ),
     Section(
+        branch.KIND,
+        0,
+        branch.render,
+        since=None,
+        when=_in_a_branch,
+        weight=0.8,
+        floor=300,
+        ceiling=2_000,
+        about="in a branch: the checkpoint and what was said before it, nothing of what came later",
+    ),
+    Section(
+        roundtable.KIND,
+        0,
+        roundtable.render,
+        fixed=True,
+        about="for a seat: the rules of its roundtable, its place, the question, people's remarks",
+    ),
+    Section(
         "memory",
         1,
         memory.render,
@@ -79,6 +105,15 @@ SECTIONS: tuple[Section, ...] = (
         floor=500,
         ceiling=4_000,
         about="topics of the conversation so far, attributed, with the messages they come from",
+    ),
+    Section(
+        findings.KIND,
+        1,
+        findings.render,
+        weight=1.0,
+        floor=500,
+        ceiling=3_000,
+        about="what roundtables agreed on, what is open, who dissents; where there is any",
     ),
     Section(
         HISTORY,
@@ -166,6 +201,14 @@ SECTIONS: tuple[Section, ...] = (
         about="sessions linked to this conversation",
     ),
     Section(
+        positions.KIND,
+        0,
+        positions.render,
+        weight=4.0,
+        floor=2_000,
+        about="for a seat: where the claims stand, and what each seat said in the rounds before",
+    ),
+    Section(
         pulling.KIND,
         0,
         pulling.render,
@@ -184,6 +227,7 @@ SECTIONS: tuple[Section, ...] = (
 
 MUTABLE = frozenset(
     {
+        branch.KIND,
         "history",
         "participants",
         "coordination",
@@ -197,6 +241,7 @@ MUTABLE = frozenset(
         "skills",
         "docs",
         "linked-sessions",
+        findings.KIND,
     }
 )
 """Sections that a request may leave out."""

@@ -204,6 +204,7 @@ class Capabilities(Answer):
     splits_system: bool
     expands_at: bool
     resume: bool
+    fork: bool
     system_on_resume: bool
     mcp: bool
     hooks: bool
@@ -212,6 +213,7 @@ class Capabilities(Answer):
     permissions: list[str]
     prompt_chars: int | None
     window_tokens: int | None
+    vendor: str
     is_model: bool
 
 

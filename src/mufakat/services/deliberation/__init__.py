@@ -1,0 +1,1 @@
+"""Roundtables: begun, carried through as durable jobs, and what they came to."""
