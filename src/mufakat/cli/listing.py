@@ -67,3 +67,9 @@ def show(
         options = " ".join(f"--{name} {value}" for name, value in onward.items() if value != "")
         click.echo(f"More: {command} {options}", err=True)
     return 0
+
+
+def left_out(skipped: Sequence[Mapping[str, Any]]) -> None:
+    """Say what could not be listed, and why."""
+    for one in skipped:
+        click.echo(f"left out: {output.line(one['path'])}: {output.line(one['why'])}", err=True)

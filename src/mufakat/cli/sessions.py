@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from mufakat.cli import attach, output, resources
+from mufakat.cli import attach, listing, output, resources
 from mufakat.cli.session import Group, Session, use
 
 
@@ -51,8 +51,7 @@ def list_command(session: Session, /) -> int:
         click.echo(output.table(("ENGINE", "ID", "LAST", "CONVERSATION", "ABOUT"), rows))
     else:
         click.echo("There are none.", err=True)
-    for one in found["skipped"]:
-        click.echo(f"left out: {output.line(one['path'])}: {output.line(one['why'])}", err=True)
+    listing.left_out(found["skipped"])
     return 0
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import click
 
-from mufakat.cli import attach, output, resources
+from mufakat.cli import attach, listing, output, resources
 from mufakat.cli.session import Group, Session, use
 from mufakat.core.terminal_text import clean
 
@@ -47,8 +47,7 @@ def list_command(session: Session, /) -> int:
         click.echo(output.table(head, [_row(one) for one in found["items"]]))
     else:
         click.echo("There are none.", err=True)
-    for one in found["skipped"]:
-        click.echo(f"left out: {output.line(one['path'])}: {output.line(one['why'])}", err=True)
+    listing.left_out(found["skipped"])
     return 0
 
 

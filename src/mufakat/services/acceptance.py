@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mufakat.core.base import AgentId, Conflict, Event, InvalidInput, NotFound, ProjectId, TurnId
+from mufakat.core.base import AgentId, Conflict, Event, ProjectId, TurnId
 from mufakat.core.coordination import identity
 from mufakat.core.talk import message, turn
 from mufakat.core.talk.agent import Agent
@@ -13,7 +13,16 @@ from mufakat.core.talk.message import Kind
 from mufakat.core.talk.turn import Failure, Reply, Status, Turn
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Transaction
-from mufakat.services import branch_state, idempotency, ids, job, request, talk, turn_record
+from mufakat.services import (
+    branch_state,
+    idempotency,
+    ids,
+    job,
+    request,
+    resolving,
+    talk,
+    turn_record,
+)
 from mufakat.services.coordination import agents, pause, runs
 from mufakat.services.job import Job
 from mufakat.services.request import Ask
@@ -199,9 +208,4 @@ def resolve(tx: Transaction, id: str) -> Turn:
     if exact is not None:
         return exact
     found = tx.turns.list(limit=1) if id == talk.LAST else tx.turns.find(id)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = ", ".join(one.id for one in found[:5])
-        raise InvalidInput(f"{id} fits several turns: {names}.", fix="Give more of it.")
-    raise NotFound(f"There is no turn {id}.", fix="List them: mufakat turns list")
+    return resolving.only(id, found, noun="turn", fix="List them: mufakat turns list")

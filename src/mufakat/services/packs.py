@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mufakat.core.base import InvalidInput, NotFound, PackId
+from mufakat.core.base import NotFound, PackId
 from mufakat.core.pack.receipt import StoredPack
 from mufakat.ports.store import Store, Transaction
-from mufakat.services import talk
+from mufakat.services import resolving, talk
 
 NEWEST = ("", "last")
 """Names of the newest pack."""
@@ -120,9 +120,4 @@ def resolve(tx: Transaction, id: str) -> StoredPack:
     if exact is not None:
         return exact
     found = tx.packs.find(id)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = ", ".join(pack.id for pack in found[:5])
-        raise InvalidInput(f"{id} fits several packs: {names}.", fix="Give more of the id.")
-    raise NotFound(f"There is no pack {id}.", fix="The newest one is: mufakat pack show last")
+    return resolving.only(id, found, noun="pack", fix="The newest one is: mufakat pack show last")

@@ -18,7 +18,7 @@ from mufakat.core.talk.conversation import Conversation, Project, title_of
 from mufakat.core.talk.message import Kind, Message
 from mufakat.ports.scrub import Scrub
 from mufakat.ports.store import Store, Transaction
-from mufakat.services import branch_state, idempotency, ids, request
+from mufakat.services import branch_state, idempotency, ids, request, resolving
 
 LAST = "last"
 """Names the newest conversation."""
@@ -177,12 +177,7 @@ def resolve(tx: Transaction, id: str, *, project: ProjectId | None = None) -> Co
         branch_state.refuse_gone(tx, exact.id)
         return exact
     found = tx.conversations.find(id) if id else ()
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = ", ".join(one.id for one in found[:5])
-        raise InvalidInput(f"{id} fits several conversations: {names}.", fix="Give more of it.")
-    raise NotFound(f"There is no conversation {id}.", fix="List them: mufakat conversations.")
+    return resolving.only(id, found, noun="conversation", fix="List them: mufakat conversations.")
 
 
 def person_identity(host: str, instance: str) -> str:

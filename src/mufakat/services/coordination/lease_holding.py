@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mufakat.core.base import Event, InvalidInput, Millis, MufakatError, NotAllowed, NotFound
+from mufakat.core.base import Event, InvalidInput, Millis, MufakatError, NotAllowed
 from mufakat.core.coordination import lease_conflict, lease_end, lease_grant
 from mufakat.core.coordination.lease import Book, Cause, Held, Lease, Lost, Rule, Wanted
 from mufakat.core.coordination.lease_end import Ended
 from mufakat.core.coordination.policy import Policy
 from mufakat.core.coordination.principal import Principal
 from mufakat.ports.store import Transaction
-from mufakat.services import ids
+from mufakat.services import ids, resolving
 from mufakat.services.coordination import (
     agents,
     lease_asking,
@@ -30,12 +30,7 @@ def get(tx: Transaction, id: str) -> Lease:
     if exact is not None:
         return exact
     found = tx.leases.find(id) if id else ()
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = ", ".join(one.id for one in found[:5])
-        raise InvalidInput(f"{id} fits several leases: {names}.", fix="Give more of it.")
-    raise NotFound(f"There is no lease {id}.", fix=FIX)
+    return resolving.only(id, found, noun="lease", fix=FIX)
 
 
 def not_theirs(tx: Transaction, by: Principal, lease: Lease, *, act: str) -> NotAllowed | None:

@@ -25,7 +25,7 @@ from mufakat.core.talk.conversation import Conversation
 from mufakat.core.talk.message import Kind, Message
 from mufakat.core.talk.turn import Status, Turn
 from mufakat.ports.store import Transaction
-from mufakat.services import acceptance, idempotency, ids, request, talk
+from mufakat.services import acceptance, idempotency, ids, request, resolving, talk
 from mufakat.services.acceptance import Acceptance
 from mufakat.services.coordination import agents, pause, runs
 from mufakat.services.job import Job
@@ -221,12 +221,7 @@ def resolve(tx: Transaction, id: str) -> Roundtable:
     if exact is not None:
         return exact
     found = tx.roundtables.list(limit=1) if id == talk.LAST else tx.roundtables.find(id)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = ", ".join(one.id for one in found[:5])
-        raise InvalidInput(f"{id} fits several roundtables: {names}.", fix="Give more of it.")
-    raise NotFound(f"There is no roundtable {id}.", fix="List them: mufakat rt list")
+    return resolving.only(id, found, noun="roundtable", fix="List them: mufakat rt list")
 
 
 def announce(tx: Transaction, table: Roundtable, kind: str, **data: object) -> None:

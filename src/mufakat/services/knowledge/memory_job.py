@@ -10,17 +10,13 @@ from functools import partial
 from mufakat.core.base import ConversationId, LoggedEvent, MufakatError, Revision
 from mufakat.core.talk.conversation import Conversation
 from mufakat.ports.store import Store, Transaction
+from mufakat.services.knowledge.log_follower import PAGE, QUIET, LogFollower, conversations
 from mufakat.services.knowledge.memory import Memory
 
 log = logging.getLogger(__name__)
-QUIET = 60.0
-"""Seconds without a look where nothing happens."""
 GATHER = 0.25
 PAUSE = 0.25
 """Seconds between two parts: who sends a message does not wait behind all of them."""
-AGAIN = 15.0
-"""Seconds until what failed is tried again."""
-PAGE = 500
 KINDS = ("turn.ended", "message.added")
 
 
@@ -30,32 +26,16 @@ class MemoryJob:
     def __init__(self, store: Store, memory: Memory) -> None:
         self._store = store
         self._memory = memory
-        self._task: asyncio.Task[None] | None = None
+        self._follower = LogFollower("memory", self._begin, self._follow)
 
     def start(self) -> None:
         """Begin; what a killed server left undone is done first."""
-        self._task = asyncio.create_task(self._run(), name="memory")
+        self._follower.start()
 
     async def close(self) -> None:
         """Stop; what is left undone is done after the next start."""
         self._memory.close()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
-            self._task = None
-
-    async def _run(self) -> None:
-        at: Revision | None = None
-        while True:
-            try:
-                at = await self._begin() if at is None else await self._follow(at)
-            except MufakatError as problem:
-                log.warning("memory: %s", problem)
-                await asyncio.sleep(AGAIN)
-            except Exception:
-                # A fault in one conversation must not end all memories for as long as we run.
-                log.exception("memory failed")
-                await asyncio.sleep(AGAIN)
+        await self._follower.close()
 
     async def _begin(self) -> Revision:
         """Look at all conversations once; answers where in the log to go on."""
@@ -98,6 +78,6 @@ def _news(
 ) -> tuple[Revision, Sequence[LoggedEvent], Sequence[ConversationId]]:
     events = tx.events.after(at, limit=PAGE, kinds=KINDS)
     busy = {one.conversation for one in tx.turns.unfinished()} if events else set()
-    named = dict.fromkeys(ConversationId(str(one.data.get("conversation", ""))) for one in events)
+    named = conversations(events)
     # While a turn runs nothing is condensed: its end is an event too.
-    return tx.events.head(), events, [id for id in named if id and id not in busy]
+    return tx.events.head(), events, [id for id in named if id not in busy]

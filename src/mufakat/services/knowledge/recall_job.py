@@ -7,21 +7,17 @@ import logging
 from collections.abc import Sequence
 from functools import partial
 
-from mufakat.core.base import ConversationId, MufakatError, ProjectId, Revision
+from mufakat.core.base import ProjectId, Revision
 from mufakat.ports.store import Store, Transaction
+from mufakat.services.knowledge.log_follower import PAGE, QUIET, LogFollower, conversations
 from mufakat.services.knowledge.recall import Recall
 
 log = logging.getLogger(__name__)
 KINDS = ("message.added",)
-QUIET = 60.0
-"""Seconds without a look where nothing happens."""
 SETTLED = 0.5
 """Seconds without a new message, after which those that came are indexed."""
 LONGEST = 5.0
 """Seconds that messages wait at most where new ones never cease."""
-AGAIN = 15.0
-"""Seconds until what failed is tried again."""
-PAGE = 500
 
 
 class RecallJob:
@@ -34,31 +30,15 @@ class RecallJob:
     def __init__(self, store: Store, recall: Recall) -> None:
         self._store = store
         self._recall = recall
-        self._task: asyncio.Task[None] | None = None
+        self._follower = LogFollower("recall", self._begin, self._follow)
 
     def start(self) -> None:
         """Begin."""
-        self._task = asyncio.create_task(self._run(), name="recall")
+        self._follower.start()
 
     async def close(self) -> None:
         """Stop; what is left over is done after the next start, or by a search."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
-            self._task = None
-
-    async def _run(self) -> None:
-        at: Revision | None = None
-        while True:
-            try:
-                at = await self._begin() if at is None else await self._follow(at)
-            except MufakatError as problem:
-                log.warning("the index of what was said: %s", problem)
-                await asyncio.sleep(AGAIN)
-            except Exception:
-                # A fault in one message must not end all indexing for as long as we run.
-                log.exception("the index of what was said was not brought up to date")
-                await asyncio.sleep(AGAIN)
+        await self._follower.close()
 
     async def _begin(self) -> Revision:
         """Index every project; answers where in the log to go on."""
@@ -106,7 +86,7 @@ class RecallJob:
 def _news(tx: Transaction, at: Revision) -> tuple[Revision, list[ProjectId], Revision | None]:
     """The log's head, the projects in which something was said, and where to go on before it."""
     events = tx.events.after(at, limit=PAGE, kinds=KINDS)
-    named = dict.fromkeys(ConversationId(str(one.data.get("conversation", ""))) for one in events)
+    named = conversations(events)
     homes = [tx.conversations.get(id) for id in named]
     projects = dict.fromkeys(one.project for one in homes if one)
     more = events[-1].revision if len(events) == PAGE else None

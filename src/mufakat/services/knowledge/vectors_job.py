@@ -6,21 +6,17 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from mufakat.core.base import ConversationId, MufakatError, ProjectId, Revision, Unavailable
+from mufakat.core.base import ProjectId, Revision, Unavailable
 from mufakat.ports.store import Store, Transaction
+from mufakat.services.knowledge.log_follower import AGAIN, PAGE, QUIET, LogFollower, conversations
 from mufakat.services.knowledge.recall import Recall
 from mufakat.services.knowledge.vectors import Vectors
 
 log = logging.getLogger(__name__)
-QUIET = 60.0
-"""Seconds without a look where nothing happens."""
 GATHER = 1.0
 """Seconds for which more is waited for: by then what was said is mostly indexed."""
 PAUSE = 0.02
 """Seconds between two batches: who sends a message does not wait behind all of them."""
-AGAIN = 15.0
-"""Seconds until what failed is tried again."""
-PAGE = 500
 KINDS = ("message.added", "turn.ended")
 
 
@@ -31,37 +27,16 @@ class VectorsJob:
         self._store = store
         self._recall = recall
         self._vectors = vectors
-        self._task: asyncio.Task[None] | None = None
+        self._follower = LogFollower("vectors", self._begin, self._follow)
         self._todo: dict[ProjectId, None] = {}
 
     def start(self) -> None:
         """Begin; what a killed server left undone is done first."""
-        self._task = asyncio.create_task(self._run(), name="vectors")
+        self._follower.start()
 
     async def close(self) -> None:
         """Stop; what is left undone is done after the next start."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
-            self._task = None
-
-    async def _run(self) -> None:
-        at: Revision | None = None
-        while True:
-            try:
-                at = await self._begin() if at is None else await self._follow(at)
-                await self._fill()
-            except Unavailable as problem:
-                # Known and told with every answer; looked at again once it may be over.
-                log.info("no vectors: %s", problem)
-                await asyncio.sleep(self._vectors.rests or AGAIN)
-            except MufakatError as problem:
-                log.warning("vectors: %s", problem)
-                await asyncio.sleep(AGAIN)
-            except Exception:
-                # A fault in one project must not end all vectors for as long as we run.
-                log.exception("vectors failed")
-                await asyncio.sleep(AGAIN)
+        await self._follower.close()
 
     async def _begin(self) -> Revision:
         """Take every project in; answers where in the log to go on."""
@@ -69,6 +44,7 @@ class VectorsJob:
             lambda tx: (tx.events.head(), [one.id for one in tx.projects.list()])
         )
         self._todo |= dict.fromkeys(projects)
+        await self._fill()
         return head
 
     async def _follow(self, at: Revision) -> Revision:
@@ -77,24 +53,30 @@ class VectorsJob:
             await asyncio.sleep(GATHER)
         head, projects = await self._store.read(lambda tx: _news(tx, at))
         self._todo |= dict.fromkeys(projects)
+        await self._fill()
         return head
 
     async def _fill(self) -> None:
         """Work off the projects that were taken in; one stays until it is filled."""
-        for project in list(self._todo):
-            await self._recall.keep_up(project)
-            left = 1
-            while left:
-                left = await self._vectors.fill(project)
-                await asyncio.sleep(PAUSE)
-            del self._todo[project]
+        try:
+            for project in list(self._todo):
+                await self._recall.keep_up(project)
+                left = 1
+                while left:
+                    left = await self._vectors.fill(project)
+                    await asyncio.sleep(PAUSE)
+                del self._todo[project]
+        except Unavailable as problem:
+            # Known and told with every answer; looked at again once it may be over.
+            log.info("no vectors: %s", problem)
+            await asyncio.sleep(self._vectors.rests or AGAIN)
 
 
 def _news(tx: Transaction, at: Revision) -> tuple[Revision, Sequence[ProjectId]]:
     """How far the log is read then, and in which projects something was said."""
     events = tx.events.after(at, limit=PAGE, kinds=KINDS)
-    named = dict.fromkeys(ConversationId(str(one.data.get("conversation", ""))) for one in events)
-    threads = [tx.conversations.get(id) for id in named if id]
+    named = conversations(events)
+    threads = [tx.conversations.get(id) for id in named]
     projects = dict.fromkeys(one.project for one in threads if one is not None)
     head = events[-1].revision if len(events) == PAGE else tx.events.head()
     return head, list(projects)
